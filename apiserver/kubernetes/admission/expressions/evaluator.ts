@@ -30,7 +30,7 @@ const REPEATS_MAX = 64;
 /** What expressions of one write see. */
 export interface ExpressionInput {
   readonly attributes: AdmissionAttributes;
-  readonly requests: RequestValues;
+  readonly shared: EvaluatedWrite;
   /** The version that the policy or the webhook matched. */
   readonly endpoint: Endpoint;
   readonly object: ReviewedObject | undefined;
@@ -43,21 +43,40 @@ export interface ExpressionInput {
   readonly variables?: ReadonlyMap<string, CompiledExpression> | undefined;
 }
 
-/** The variable `request` of one write, converted once for each version. */
-export class RequestValues {
+/**
+ * What the evaluations of one write may hold the loop for, in milliseconds, before they look whether its turn is used up. Twenty policies
+ * take less, and a pause costs as much as several of them.
+ */
+const HELD_MS_MAX = 0.5;
+
+/** What all evaluations of one write share: the variable `request`, converted once for each version, and their turns of the event loop. */
+export class EvaluatedWrite {
   readonly #attributes: AdmissionAttributes;
-  readonly #values = new Map<Endpoint, Value>();
+  readonly #requests = new Map<Endpoint, Value>();
+  readonly #slices = new Slices();
+  #heldMs = 0;
 
   constructor(attributes: AdmissionAttributes) {
     this.#attributes = attributes;
   }
 
-  of(endpoint: Endpoint): Value {
-    const known = this.#values.get(endpoint);
+  request(endpoint: Endpoint): Value {
+    const known = this.#requests.get(endpoint);
     if (known !== undefined) return known;
     const value = jsonValue(requestOf(this.#attributes, endpoint));
-    this.#values.set(endpoint, value);
+    this.#requests.set(endpoint, value);
     return value;
+  }
+
+  /** Returns whether to pause after an evaluation that took so long. */
+  isDue(ms: number): boolean {
+    this.#heldMs += ms;
+    return this.#heldMs >= HELD_MS_MAX && this.#slices.due();
+  }
+
+  async pause(): Promise<void> {
+    this.#heldMs = 0;
+    await this.#slices.pause();
   }
 }
 
@@ -82,7 +101,6 @@ export class OutOfBudgetError extends Error {
 export class Evaluator {
   readonly #input: ExpressionInput;
   readonly #values = new Map<string, Value>();
-  readonly #slices = new Slices();
   #remaining: number;
   /** What variables have cost since the last expression, and what of it was work. */
   #variablesCost = 0;
@@ -109,8 +127,10 @@ export class Evaluator {
     const outcomes: (Outcome | undefined)[] = [];
     for (const expression of expressions) {
       const outcome = expression && this.evaluate(expression, signal);
-      outcomes.push(outcome instanceof Promise ? yield* waitFor(outcome) : outcome);
-      if (this.#slices.due()) yield* waitFor(this.#slices.pause());
+      const known = outcome instanceof Promise ? yield* waitFor(outcome) : outcome;
+      outcomes.push(known);
+      const { shared } = this.#input;
+      if (shared.isDue(known?.ms ?? 0)) yield* waitFor(shared.pause());
       signal.throwIfAborted();
     }
     return outcomes;
@@ -186,24 +206,24 @@ export class Evaluator {
   }
 
   #valueOf(name: string): Value | undefined {
-    const { requests, endpoint, object, oldObject, params, namespaceObject, access, variables } = this.#input;
+    const input = this.#input;
     switch (name) {
       case 'object':
-        return object?.value(endpoint) ?? null;
+        return input.object?.value(input.endpoint) ?? null;
       case 'oldObject':
-        return oldObject?.value(endpoint) ?? null;
+        return input.oldObject?.value(input.endpoint) ?? null;
       case 'request':
-        return requests.of(endpoint);
+        return input.shared.request(input.endpoint);
       case 'namespaceObject':
-        return jsonValue(namespaceObject);
+        return jsonValue(input.namespaceObject);
       case 'params':
-        return jsonValue(params);
+        return jsonValue(input.params);
       case 'authorizer':
-        return access?.authorizer;
+        return input.access?.authorizer;
       case 'authorizer.requestResource':
-        return access?.requestResource;
+        return input.access?.requestResource;
       case 'variables':
-        return new LazyVariables(variables ?? new Map(), (program) => {
+        return new LazyVariables(input.variables ?? new Map(), (program) => {
           const { result, cost, work } = this.#run(program);
           this.#variablesCost += cost;
           this.#variablesWork += work;

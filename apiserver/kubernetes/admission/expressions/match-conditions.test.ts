@@ -10,7 +10,7 @@ import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
 import { LOOP_BOUNDS, TooLargeHereError } from '../../../engine/request/loop-bounds';
 import type { Authorizer } from '../../../engine/request/access';
 import { AccessChecks } from './access-checks';
-import { Evaluator, POLICY_COST_MAX } from './evaluator';
+import { EvaluatedWrite, Evaluator, POLICY_COST_MAX } from './evaluator';
 import type { ExpressionInput, Outcome } from './evaluator';
 import { CompileQueue } from './match-conditions';
 import { MetricSet } from '../../../../shared/metrics/metric-set';
@@ -163,6 +163,7 @@ test('an object that only a webhook can convert is converted first, and the eval
   const use = { hasParams: false, hasAuthorizer: false };
   const compiled = new AdmissionCompiler(36, false).compile('object.spec.size == 3', CONDITION_TYPES, use);
   const input = {
+    shared: new EvaluatedWrite({} as never),
     attributes: { write: {} },
     object: { value: () => jsonValue(shown()) },
   } as unknown as ExpressionInput;
@@ -191,7 +192,11 @@ test('no further variable is evaluated once variables have spent the budget', as
   );
   const source = names.map((name) => `variables.${name}`).join(' && ');
   const compiled = compiler.compile(source, CONDITION_TYPES, use);
-  const input = { attributes: { write: {} }, variables } as unknown as ExpressionInput;
+  const input = {
+    shared: new EvaluatedWrite({} as never),
+    attributes: { write: {} },
+    variables,
+  } as unknown as ExpressionInput;
   const evaluator = new Evaluator(input, 100_000);
   await expect(allOf(evaluator, [compiled])).rejects.toThrow('cost budget');
   expect(evaluated).toEqual(['a']);
@@ -201,7 +206,7 @@ test('the evaluations of an aborted request end', async () => {
   const use = { hasParams: false, hasAuthorizer: false };
   const compiled = new AdmissionCompiler(36, false).compile('true', CONDITION_TYPES, use);
   const evaluator = new Evaluator(
-    { attributes: { write: {} } } as unknown as ExpressionInput,
+    { shared: new EvaluatedWrite({} as never), attributes: { write: {} } } as unknown as ExpressionInput,
     POLICY_COST_MAX,
   );
   const gone = AbortSignal.abort(new Error('the client is gone'));
@@ -214,7 +219,10 @@ describe('work that would hold the event loop', () => {
     const use = { hasParams: false, hasAuthorizer: false };
     const compiled = new AdmissionCompiler(36, false).compile(costly, CONDITION_TYPES, use);
     const evaluate = async (bounds: typeof LOOP_BOUNDS | undefined): Promise<unknown> => {
-      const input = { attributes: { write: { bounds } } } as unknown as ExpressionInput;
+      const input = {
+        shared: new EvaluatedWrite({} as never),
+        attributes: { write: { bounds } },
+      } as unknown as ExpressionInput;
       const evaluator = new Evaluator(input, POLICY_COST_MAX);
       return (await allOf(evaluator, [compiled]))[0]?.value;
     };
@@ -229,7 +237,11 @@ describe('work that would hold the event loop', () => {
     const attributes = { write: { bounds: LOOP_BOUNDS, endpoint: { row: {} }, subresource: '' } };
     const authorize = async (): Promise<object> => Promise.resolve({ decision: 'allow', reason: '' });
     const access = new AccessChecks(authorize as unknown as Authorizer, attributes as never);
-    const input = { attributes, access } as unknown as ExpressionInput;
+    const input = {
+      shared: new EvaluatedWrite(attributes as never),
+      attributes,
+      access,
+    } as unknown as ExpressionInput;
     const evaluator = new Evaluator(input, POLICY_COST_MAX);
     const [outcome] = await allOf(evaluator, [compiled]);
     expect([outcome?.value, evaluator.remaining < POLICY_COST_MAX - 350_000]).toEqual([true, true]);

@@ -163,8 +163,8 @@ class MutationRun {
 
   *#invoke(invocation: Invocation, namespaceObject: ApiObject | undefined): Steps<void> {
     const { policy, binding, endpoint, params } = invocation;
-    const { access, requests, parts } = this.#run;
-    const input = { requests, endpoint, params, namespaceObject, access, variables: policy.variables };
+    const { access, shared, parts } = this.#run;
+    const input = { shared, endpoint, params, namespaceObject, access, variables: policy.variables };
     const result = yield* policy.matches({ ...input, ...this.#objects() }, parts.metrics, this.#signal);
     if (result.error !== undefined) this.#fail(policy, binding, result.error, 'Invalid');
     if (!result.matches) return;
@@ -198,7 +198,7 @@ class MutationRun {
     { policy, binding, endpoint }: Invocation,
     input: Pick<
       Parameters<Mutate>[0],
-      'requests' | 'endpoint' | 'params' | 'namespaceObject' | 'access' | 'variables'
+      'shared' | 'endpoint' | 'params' | 'namespaceObject' | 'access' | 'variables'
     >,
   ): Promise<void> {
     const reviewed = this.#object;

@@ -11,7 +11,7 @@ import type { Reading } from '../../cluster/cluster-reader';
 import { NAMESPACES } from '../../cluster/resources';
 import { AccessChecks } from '../expressions/access-checks';
 import type { ExpressionMetrics } from '../expressions/expression-metrics';
-import { RequestValues } from '../expressions/evaluator';
+import { EvaluatedWrite } from '../expressions/evaluator';
 import { ReviewedObject } from '../webhooks/reviewed-object';
 import { namespaceOf, resourceEndpoint } from '../webhooks/reviewed-request';
 import { matchedEndpoint } from './matching';
@@ -47,7 +47,7 @@ const NO_PARAMS: readonly undefined[] = [undefined];
 /** What the policies of one write share. */
 export class PolicyRun {
   readonly access: AccessChecks;
-  readonly requests: RequestValues;
+  readonly shared: EvaluatedWrite;
   readonly parts: PolicyParts;
   readonly attributes: AdmissionAttributes;
   readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export class PolicyRun {
     this.signal = signal;
     this.#cluster = parts.newReading();
     this.access = new AccessChecks(parts.authorize, attributes);
-    this.requests = new RequestValues(attributes);
+    this.shared = new EvaluatedWrite(attributes);
   }
 
   /** Returns an object of the write as policies see it. */

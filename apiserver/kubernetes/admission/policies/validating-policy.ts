@@ -76,8 +76,7 @@ export class ValidatingPolicy extends Policy {
   }
 
   /** Evaluates the policy for one binding and one parameter. Throws TooLargeHereError beyond the bounds of the request. */
-  *validate(given: ExpressionInput, metrics: ExpressionMetrics, signal: AbortSignal): Steps<PolicyResult> {
-    const input = { ...given, variables: this.variables };
+  *validate(input: ExpressionInput, metrics: ExpressionMetrics, signal: AbortSignal): Steps<PolicyResult> {
     const { matches, error: problem } = yield* this.matches(input, metrics, signal);
     if (problem !== undefined) return this.#failed(problem);
     if (!matches) return NO_RESULT;

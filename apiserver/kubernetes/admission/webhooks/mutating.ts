@@ -20,7 +20,7 @@ import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './reviewed-request';
 import { AccessChecks } from '../expressions/access-checks';
-import { RequestValues } from '../expressions/evaluator';
+import { EvaluatedWrite } from '../expressions/evaluator';
 import { isCalled } from './selection';
 import type { Webhook } from './webhook';
 import { WebhookSource, isExempt } from './source';
@@ -95,7 +95,7 @@ class Round {
       oldObject,
       cluster: this.#cluster,
       access: new AccessChecks(this.#parts.authorize, attributes),
-      requests: new RequestValues(attributes),
+      shared: new EvaluatedWrite(attributes),
     };
     for (const invocation of await invocations()) {
       const { hook } = invocation;

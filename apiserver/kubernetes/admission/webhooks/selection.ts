@@ -8,7 +8,7 @@ import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { Authorizer } from '../../../engine/request/access';
 import type { AccessChecks } from '../expressions/access-checks';
-import type { RequestValues } from '../expressions/evaluator';
+import type { EvaluatedWrite } from '../expressions/evaluator';
 import type { ExpressionMetrics } from '../expressions/expression-metrics';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
@@ -30,7 +30,7 @@ export interface Candidate {
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
   readonly cluster: Reading;
-  readonly requests: RequestValues;
+  readonly shared: EvaluatedWrite;
   /** Answers of the authorizer for conditions. */
   readonly access: AccessChecks;
 }

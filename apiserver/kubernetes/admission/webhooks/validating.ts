@@ -8,7 +8,7 @@ import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './reviewed-request';
 import { AccessChecks } from '../expressions/access-checks';
-import { RequestValues } from '../expressions/evaluator';
+import { EvaluatedWrite } from '../expressions/evaluator';
 import { isCalled } from './selection';
 import { WebhookSource, isExempt } from './source';
 
@@ -40,10 +40,10 @@ async function askAll(
   const object = attributes.object && new ReviewedObject(attributes.object, from);
   const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
   const access = new AccessChecks(parts.authorize, attributes);
-  const requests = new RequestValues(attributes);
+  const shared = new EvaluatedWrite(attributes);
   const selected: Invocation[] = [];
   for (const invocation of await invocations()) {
-    const candidate = { invocation, attributes, object, oldObject, cluster, access, requests };
+    const candidate = { invocation, attributes, object, oldObject, cluster, access, shared };
     if (await isCalled(parts, candidate, signal)) selected.push(invocation);
   }
   if (selected.length === 0) return;
