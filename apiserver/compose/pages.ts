@@ -36,6 +36,7 @@ export function createPages(parts: PagesParts): (exchange: Exchange) => Promise<
   const openApi = createOpenApiRouter(
     {
       version: build.version,
+      ...(build.treeState === 'clean' ? { commit: build.commit } : {}),
       serverSideApply: verbs.store.serverSideApply,
       enums: isOn(verbs.store.kindSettings ?? DEFAULT_KIND_SETTINGS, 'OpenAPIEnums'),
     },

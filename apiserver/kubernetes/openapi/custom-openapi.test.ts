@@ -3,6 +3,8 @@ import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import { eventually } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
+import { defined } from '../../../shared/defined';
+import type { DocumentSet } from './document-set';
 import { createDocumentSets } from './document-set';
 import { definitionName } from './names';
 
@@ -271,6 +273,24 @@ test('built-in and unchanged documents are built once for all registries of a pr
   expect(shared).toBeGreaterThan(1_000_000);
   expect(fresh).toBeLessThan(50_000);
   expect(Buffer.concat(pieces[1]).toString()).toContain('com.example.stable.v1.OtherList');
+});
+
+test('while the code is identified, the index is made without the documents, and has their hashes', async () => {
+  const registry = api.plane.registry();
+  const setOf = (commit?: string, enums = false): DocumentSet =>
+    createDocumentSets({ version: '1', serverSideApply: true, enums, ...defined({ commit }) })(registry);
+  const hashIn = async (set: DocumentSet): Promise<string | undefined> => {
+    const { paths } = JSON.parse(Buffer.concat((await set.index()).pieces).toString()) as AnyJson;
+    return (paths['apis/apps/v1'].serverRelativeURL as string).split('hash=').at(-1);
+  };
+  const set = setOf('c');
+  const hash = await hashIn(set);
+  const part = await set.part('apis/apps/v1');
+  expect(part.hash).toBe(hash);
+  expect(Buffer.concat(part.pieces)).toEqual(Buffer.concat((await setOf().part('apis/apps/v1')).pieces));
+  expect(await hashIn(setOf('c'))).toBe(hash);
+  expect(await hashIn(setOf('d'))).not.toBe(hash);
+  expect(await hashIn(setOf('c', true))).not.toBe(hash);
 });
 
 test('a document of several chunks is streamed, and can be compressed', async () => {

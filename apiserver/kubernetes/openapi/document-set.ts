@@ -1,3 +1,4 @@
+import { apiLevel } from '../../../shared/api-level';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { Registry } from '../../engine/registry/registry';
 import type { Endpoint } from '../../engine/registry/resource';
@@ -9,8 +10,8 @@ import type { BaseDocument, HashedMembers } from './base-document';
 import { hashOf, withMembers } from './base-document';
 import type { CustomDocuments, CustomNames, SwaggerFormat } from './custom-documents';
 import { createCustomDocuments } from './custom-documents';
-import type { DocumentOptions, Served } from './documents';
-import { builtInOf, customEndpoints, partsOf } from './documents';
+import type { DocumentOptions, Part, Served } from './documents';
+import { builtInOf, customEndpoints, partsOf, servedVersions } from './documents';
 import { swaggerProtobuf } from './gnostic';
 import type { BuiltInSchemas } from './openapi3';
 import { createBuiltInSchemas, openapi3Json } from './openapi3';
@@ -38,6 +39,16 @@ export interface DocumentSet {
 }
 
 type Make = () => Promise<HashedDocument>;
+
+/** A part of v3. Its hash may be known before it is made. */
+interface LazyPart {
+  readonly make: Make;
+  readonly hash: () => Promise<string>;
+}
+
+function lazyPart(make: Make): LazyPart {
+  return { make, hash: async () => (await make()).hash };
+}
 
 /**
  * Returns the documents of a registry, merged with those of extension API servers. Built-in documents are built once per process.
@@ -87,12 +98,12 @@ export function createDocumentSets(
 
 const NO_OTHERS: readonly OtherDocument[] = [];
 
-function partsOfOthers(others: readonly OtherDocument[]): ReadonlyMap<string, Make> {
+function partsOfOthers(others: readonly OtherDocument[]): ReadonlyMap<string, LazyPart> {
   const ofGroups = others.filter(({ group }) => group !== '');
   return new Map(
     ofGroups.map((other) => [
       `apis/${apiVersionOf(other)}`,
-      once(async () => Promise.resolve(hashed(openapi3OfOther(other)))),
+      lazyPart(once(async () => Promise.resolve(hashed(openapi3OfOther(other))))),
     ]),
   );
 }
@@ -109,7 +120,7 @@ function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
 interface BuiltIn {
   readonly schemas: BuiltInSchemas;
   readonly base: Readonly<Record<SwaggerFormat, () => Promise<HashedBase>>>;
-  readonly parts: ReadonlyMap<string, Make>;
+  readonly parts: ReadonlyMap<string, LazyPart>;
   /** The names that extension API servers cannot use. */
   readonly taken: () => Promise<Taken>;
 }
@@ -124,6 +135,7 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
     return { ...base, hash: hashOf(base.bytes) };
   };
   const schemas = createBuiltInSchemas(served, options.enums);
+  const inputs = inputsOf(served, options);
   return {
     schemas,
     base: {
@@ -131,13 +143,37 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
       protobuf: once(async () => hashedBase(swaggerProtobuf(served, options))),
     },
     parts: new Map(
-      partsOf(served, options).map((part) => [
-        part.name,
-        once(async () => hashed(await openapi3Json(part, schemas, options.version))),
-      ]),
+      partsOf(served, options).map((part) => [part.name, builtInPart(part, schemas, options, inputs)]),
     ),
     taken: once(async () => takenBy(served, options)),
   };
+}
+
+/** The index needs the hashes of all documents, but hardly a client reads more than some of them. */
+function builtInPart(
+  part: Part,
+  schemas: BuiltInSchemas,
+  { version }: DocumentOptions,
+  inputs: string | undefined,
+): LazyPart {
+  const make = async (): Promise<Buffer> => openapi3Json(part, schemas, version);
+  if (inputs === undefined) return lazyPart(once(async () => hashed(await make())));
+  const hash = hashOf(Buffer.from(`${inputs} ${part.name}`));
+  return {
+    make: once(async () => ({ pieces: [await make()], hash })),
+    hash: async () => Promise.resolve(hash),
+  };
+}
+
+/** Everything that documents of the built-in API are made from, but for the code; undefined if the code is not identified. */
+function inputsOf(served: Served, { commit, ...options }: DocumentOptions): string | undefined {
+  if (commit === undefined) return undefined;
+  const rows = servedVersions(served).map(({ group, version }) => [
+    group,
+    version,
+    served.endpointsOf(group, version).map(({ row }) => row),
+  ]);
+  return JSON.stringify([commit, apiLevel, options, rows]);
 }
 
 async function takenBy(served: Served, options: DocumentOptions): Promise<Taken> {
@@ -156,18 +192,20 @@ function createVersionParts(
 ): (
   endpoints: ReadonlyMap<string, readonly Endpoint[]>,
   schemas: BuiltInSchemas,
-) => ReadonlyMap<string, Make> {
-  let last: ReadonlyMap<string, { readonly endpoints: readonly Endpoint[]; readonly make: Make }> = new Map();
+) => ReadonlyMap<string, LazyPart> {
+  let last: ReadonlyMap<string, { readonly endpoints: readonly Endpoint[]; readonly part: LazyPart }> =
+    new Map();
   return (all, schemas) => {
     const previous = last;
     last = new Map(
       [...all].map(([name, endpoints]) => {
         const known = previous.get(name);
         if (known !== undefined && areEqual(known.endpoints, endpoints)) return [name, known];
-        return [name, { endpoints, make: once(async () => hashed(await custom.part(endpoints, schemas))) }];
+        const part = lazyPart(once(async () => hashed(await custom.part(endpoints, schemas))));
+        return [name, { endpoints, part }];
       }),
     );
-    return new Map([...last].map(([name, { make }]) => [name, make]));
+    return new Map([...last].map(([name, { part }]) => [name, part]));
   };
 }
 
@@ -178,19 +216,19 @@ function areEqual(some: readonly Endpoint[], others: readonly Endpoint[]): boole
   );
 }
 
-function createSet(parts: ReadonlyMap<string, Make>, swagger: DocumentSet['swagger']): DocumentSet {
+function createSet(parts: ReadonlyMap<string, LazyPart>, swagger: DocumentSet['swagger']): DocumentSet {
   const part: DocumentSet['part'] = async (name) => {
-    const make = parts.get(name);
-    if (make === undefined) throw new Error(`no part ${name}`);
-    return make();
+    const found = parts.get(name);
+    if (found === undefined) throw new Error(`no part ${name}`);
+    return found.make();
   };
   return {
     partNames: new Set(parts.keys()),
     swagger,
     index: once(async () => {
       const paths: Record<string, object> = {};
-      for (const name of [...parts.keys()].toSorted()) {
-        const { hash } = await part(name);
+      for (const [name, { hash: hashOfPart }] of [...parts].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+        const hash = await hashOfPart();
         // A small document does not yield by itself.
         await turn();
         paths[name] = { serverRelativeURL: `${V3_ROOT}/${name}?hash=${hash}` };

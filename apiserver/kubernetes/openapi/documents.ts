@@ -17,6 +17,8 @@ export interface Part {
 export interface DocumentOptions {
   /** The version of the server. */
   readonly version: string;
+  /** Identifies the code of the server; absent for code with changes since its last commit. */
+  readonly commit?: string | undefined;
   /** Whether server-side apply is enabled. */
   readonly serverSideApply: boolean;
   /** Whether documents of v3 have the allowed values of fields. */
