@@ -133,6 +133,7 @@ function attributeErrors(spec: SelfSubjectAccessReviewSpec): readonly FieldError
         pathInGo(path),
         'cannot be specified in combination with resourceAttributes',
       ),
+      ...selectorErrors(resource),
     ];
   }
   if (resource !== undefined) return selectorErrors(resource);

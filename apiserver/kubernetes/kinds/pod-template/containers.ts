@@ -206,11 +206,23 @@ export function validateEphemeralContainers(pod: PodParts, path: string): FieldE
       ...(isNewer ? mountedParts(container, `${at}.volumeMounts`) : []),
       ...(again ? [duplicate(`${at}.name`, name)] : []),
       ...Object.entries(container)
-        .filter(([field, value]) => !FOR_EPHEMERAL.has(field) && !isZero(value))
+        .filter(
+          ([field, value]) =>
+            !FOR_EPHEMERAL.has(field) && (!isZero(value) || (isNewer && POINTERS.has(field))),
+        )
         .map(([field]) => forbiddenField(`${at}.${field}`, NOT_FOR_EPHEMERAL)),
     ];
   });
 }
+
+/** Fields that are set even if they are empty. */
+const POINTERS: ReadonlySet<string> = new Set([
+  'lifecycle',
+  'livenessProbe',
+  'readinessProbe',
+  'restartPolicy',
+  'startupProbe',
+]);
 
 const NOT_FOR_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 

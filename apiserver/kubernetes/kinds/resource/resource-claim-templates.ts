@@ -10,8 +10,8 @@ import { validateDeviceClaim } from './device-claims';
 import { SelectorValidator } from './device-selectors';
 
 /** A template never changes, since claims that were made of it would differ from it. */
-const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validateNew' | 'validateUpdate'> = {
-  validateNew: ({ spec }, info) => [
+const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }, info) => [
     ...validateTemplateMetadata(spec.metadata, 'spec.metadata', 'cannot be set'),
     ...validateDeviceClaim(spec.spec.devices, 'spec.spec.devices', new SelectorValidator(info)),
   ],

@@ -479,3 +479,17 @@ describe('the row of a pod', () => {
     expect([rowOf('Running'), rowOf('Succeeded')]).toEqual(['Terminating', 'Succeeded']);
   });
 });
+
+test('an ephemeral container may not even have an empty policy, and addresses of a status have one spelling', async () => {
+  const ephemeralContainers = [{ name: 'e', image: 'i', restartPolicy: '', lifecycle: {} }];
+  expect(causesOf(await api.call('POST', DRY, { body: podOf({ ephemeralContainers }) }))).toEqual(
+    expect.arrayContaining([
+      'Forbidden spec.ephemeralContainers[0].lifecycle',
+      'Forbidden spec.ephemeralContainers[0].restartPolicy',
+    ]),
+  );
+  const { json } = await api.call('POST', PODS, { body: podOf({}) });
+  const status = { podIPs: [{ ip: '010.0.0.1' }] };
+  const reply = await api.call('PATCH', `${PODS}/${String(json.metadata.name)}/status`, { body: { status } });
+  expect(causesOf(reply)).toEqual(['Invalid status.podIPs[0]']);
+});

@@ -38,7 +38,8 @@ export function validatePodStatusUpdate(
   const { status = {} } = next;
   const { status: old = {} } = previous;
   const { nominatedNodeName: nominated = '' } = status;
-  const wrongIps = podIps(status);
+  const wrongIps = podIps(status, old, settings);
+  const hadWrongIps = !HAS_LATER_RULES && podIps(old, {}, settings).length > 0;
   return [
     ...validatePodAnnotationsUpdate(next, previous),
     // The older path is upstream's.
@@ -60,7 +61,7 @@ export function validatePodStatusUpdate(
       }),
     ),
     // A pod that had wrong ones already may keep on having such.
-    ...(wrongIps.length > 0 && podIps(old).length > 0 ? [] : wrongIps),
+    ...(hadWrongIps ? [] : wrongIps),
     ...(HAS_LATER_RULES ? laterRules(next, previous, settings) : []),
   ];
 }
@@ -207,10 +208,13 @@ function terminated({ state }: ContainerStatus): ContainerStateTerminated | unde
 }
 
 /** At most one address of each family. */
-function podIps({ podIPs = [] }: PodStatus): FieldError[] {
+function podIps({ podIPs = [] }: PodStatus, old: PodStatus, settings: KindSettings): FieldError[] {
   const path = 'status.podIPs';
   const ips = podIPs.map(({ ip = '' }) => ip);
-  const errors = forEachItem(ips, path, ipAddress);
+  const before = new Set((old.podIPs ?? []).map(({ ip = '' }) => ip));
+  const laterIp = (ip: string, at: string): FieldError[] =>
+    before.has(ip) ? [] : legacyIp(ip, at, settings);
+  const errors = forEachItem(ips, path, HAS_LATER_RULES ? laterIp : ipAddress);
   if (ips.length < 2) return errors;
   const isRepeated = repeatsIn(ips);
   const shown = ips.map((ip) => goStruct('core.PodIP', { IP: goQuote(ip) }));
