@@ -280,7 +280,7 @@ test('while the code is identified, the index is made without the documents, and
   const setOf = (commit?: string, enums = false): DocumentSet =>
     createDocumentSets({ version: '1', serverSideApply: true, enums, ...defined({ commit }) })(registry);
   const hashIn = async (set: DocumentSet): Promise<string | undefined> => {
-    const { paths } = JSON.parse(Buffer.concat((await set.index()).pieces).toString()) as AnyJson;
+    const { paths }: AnyJson = JSON.parse(Buffer.concat((await set.index()).pieces).toString());
     return (paths['apis/apps/v1'].serverRelativeURL as string).split('hash=').at(-1);
   };
   const set = setOf('c');
