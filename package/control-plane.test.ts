@@ -284,6 +284,12 @@ test('faults refuse, cut and expire, and end when they are cleared', async () =>
   ]);
   cluster.faults.cutWatches({ user: 'kate' });
   await expect(others.next()).rejects.toThrow('cuts the watch');
+  cluster.faults.clear();
+  cluster.faults.cutWatches({ user: 'kate', times: 1 });
+  const [third, fourth] = [0, 1].map(() => eventsOf(cluster.as('kate', ['system:masters']), path));
+  await expect(third!.next()).rejects.toThrow('cuts the watch');
+  expect((await fourth!.next()).value.object.metadata.name).toBe('one');
+  await fourth!.return(undefined);
   await send(cluster, 'POST', CONFIG_MAPS, configMap('three'));
   expect((await ours.next()).value.object.metadata.name).toBe('three');
   await ours.return(undefined);

@@ -44,14 +44,13 @@ export function createFaults(expire: (resource: string) => void): InjectedFaults
       const { answer, info } = exchange;
       if (info.verb !== 'watch' || answer?.messages !== 'lines' || Buffer.isBuffer(answer.body)) return;
       const watch = new CuttableWatch(info.resource, exchange.user.name);
-      const cut = cuts.find((each) => isCut(watch, each));
-      if (cut !== undefined) watch.cutAfter(cut.after);
+      for (const cut of cuts) if (strikes(cut, watch)) break;
       exchange.answer = { ...answer, body: cuttable(answer.body, watch, watches) };
     },
-    cutWatches: ({ after = 0, ...target } = {}) => {
-      const cut = { after, ...target };
+    cutWatches: ({ after = 0, times = Infinity, ...target } = {}) => {
+      const cut = { after, remaining: times, ...target };
       cuts = [cut, ...cuts];
-      for (const watch of watches) if (isCut(watch, cut)) watch.cutAfter(after);
+      for (const watch of watches) strikes(cut, watch);
     },
     expire,
     conflict: (resource, times = 1, { user } = {}) => {
@@ -109,10 +108,18 @@ interface Cut {
   readonly after: number;
   readonly resource?: string;
   readonly user?: string;
+  /** How many more watches. */
+  remaining: number;
 }
 
-function isCut({ resource, user }: CuttableWatch, cut: Cut): boolean {
-  return (cut.resource ?? resource) === resource && (cut.user ?? user) === user;
+/** Cuts the watch if the fault concerns it; returns whether it does. */
+function strikes(cut: Cut, watch: CuttableWatch): boolean {
+  const { resource, user } = watch;
+  const isMeant = (cut.resource ?? resource) === resource && (cut.user ?? user) === user;
+  if (!isMeant || cut.remaining <= 0) return false;
+  cut.remaining -= 1;
+  watch.cutAfter(cut.after);
+  return true;
 }
 
 /** An open watch: how many events it may still deliver, and how a read that waits for the next one is broken. */

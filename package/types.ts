@@ -110,10 +110,15 @@ export interface FaultTarget {
 /** Faults that clients must survive. They concern all requests except those of the control plane's own controllers. */
 export interface Faults {
   /**
-   * Cuts the open watches in the middle of their stream, each after so many more events (0: at once); also those that begin later, until `clear`. A
-   * watch of a client that resumes one version early, as that of `orch/client`, begins with an event that it has: leave it at least two.
+   * Cuts the open watches in the middle of their stream, each after so many more events (0: at once); also those that begin later, until
+   * `times` watches are cut. Without a limit a client may never get further: it resumes before the last change, which may be of many objects.
    */
-  cutWatches(how?: { readonly after?: number; readonly resource?: string; readonly user?: string }): void;
+  cutWatches(how?: {
+    readonly after?: number;
+    readonly resource?: string;
+    readonly user?: string;
+    readonly times?: number;
+  }): void;
   /** Ends the open watches of a resource with 410, and forgets its history, so that clients must list again. */
   expire(resource: string): void;
   /** Refuses the next `times` updates and patches of a resource with 409 Conflict, of one user or of all; one by default. */

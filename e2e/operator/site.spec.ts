@@ -44,7 +44,7 @@ hooks.test('a site gets ready, and goes with all that it owns', () =>
 hooks.test('conflicts, cut watches and expired ones do no harm', () =>
   withOperator(async () => {
     cluster().faults.conflict('sites', 2);
-    cluster().faults.cutWatches({ after: 3, user: 'site-operator' });
+    cluster().faults.cutWatches({ after: 1, times: 6, user: 'site-operator' });
     await sites().create(blog);
     cluster().faults.expire('sites');
     await until(async () => (await sites().get('blog')).status?.phase === 'Ready');
