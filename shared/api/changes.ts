@@ -130,6 +130,8 @@ const CHANGES = {
   preemptionPolicyAlways: { since: '1.36' },
   /** Tables of PriorityClasses show the preemption policy. */
   preemptionPolicyColumn: { since: '1.32' },
+  /** Deletions of Jobs that choose no propagation policy warn that pods stay. */
+  preservedPodsWarning: { since: '1.36' },
   /** The path of a changed value of a PriorityClass is `value`. */
   priorityValuePaths: { since: '1.25' },
   /** Grace periods of probes are positive. */

@@ -37,7 +37,7 @@ export async function removeCollection(
   const selectors = await selectorsOf(query);
   checkListOptions(listOptions);
   const selection = selectionOf(selectors, target);
-  const options = await readDeleteOptions(exchange);
+  const options = await readDeleteOptions(exchange, target);
   const plan = planList(chunked(listOptions, context.features));
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   // Before the first deletion: a request that is retried on a worker must not have had any effect.

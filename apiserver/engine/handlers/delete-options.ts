@@ -12,6 +12,7 @@ import { graceOf } from '../registry/deletion';
 import { dryRunErrors, propagationErrors, refuseDeleteOptions } from '../registry/delete-options-rules';
 import { boundedBody } from './body';
 import { intParameter, optionalBoolParameter } from './query';
+import type { Target } from './target';
 
 /** The members of meta/v1 DeleteOptions that are read. */
 interface WireOptions {
@@ -24,9 +25,12 @@ interface WireOptions {
 
 /**
  * Reads the options of a deletion: from the body if there is one, which then counts alone, else from the
- * query. Throws BadRequest for a malformed body and Invalid for invalid values.
+ * query. Warns if the kind wants a propagation policy to be chosen. Throws BadRequest for a malformed body and Invalid for invalid values.
  */
-export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptions> {
+export async function readDeleteOptions(
+  exchange: Exchange,
+  { endpoint: { stored } }: Pick<Target, 'endpoint'>,
+): Promise<DeleteOptions> {
   const body = await exchange.readBody();
   const wire = body.length === 0 ? ofQuery(exchange.query) : ofBody(exchange, body);
   if (body.length > 0) {
@@ -34,6 +38,9 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
   }
   const { dryRun = [], gracePeriodSeconds: seconds, ...rest } = wire;
   refuseDeleteOptions([...propagationErrors(wire), ...dryRunErrors(dryRun)]);
+  const { defaultPropagationWarning: warning } = stored.strategy.compat ?? {};
+  const isChosen = wire.propagationPolicy !== undefined || wire.orphanDependents !== undefined;
+  if (warning !== undefined && !isChosen) exchange.warnings.push(warning);
   const grace = seconds === undefined ? {} : { gracePeriodSeconds: graceOf(seconds) };
   return { ...rest, ...grace, dryRun: dryRun.length > 0 };
 }

@@ -18,7 +18,7 @@ import { writeRequestOf } from './target';
  */
 export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
-  const options = await readDeleteOptions(exchange);
+  const options = await readDeleteOptions(exchange, target);
   const request = writeRequestOf(exchange, target, options.dryRun);
   const { row, stored } = target.endpoint;
   const why = stored.strategy.refusesDeletion?.(target.name);

@@ -88,6 +88,8 @@ export interface CompatibilityRules {
   readonly groupInErrors?: string;
   /** The key in uid conflicts, without the prefix and the object. Default: the resource; with the group for custom resources. */
   readonly keyInErrors?: string;
+  /** The warning about a deletion that chooses no propagation policy. */
+  readonly defaultPropagationWarning?: string;
   /** The message for a field selector with an unknown field. Default: the message of the generic registry. */
   readonly unknownFieldMessage?: (field: string, version: string) => string | undefined;
 }

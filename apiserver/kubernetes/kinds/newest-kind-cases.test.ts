@@ -411,6 +411,14 @@ describe('changes', () => {
     expect(await headers('pods')).toContain('Restarts string');
   });
 
+  test('the deletion of a Job without a propagation policy warns that its pods stay', async () => {
+    const url = '/apis/batch/v1/namespaces/default/jobs';
+    const warningsWith = async (query: string): Promise<readonly string[]> =>
+      (await api.call('DELETE', `${url}/none${query}`)).warnings;
+    expect(await warningsWith('')).toEqual([expect.stringContaining('child pods are preserved by default')]);
+    expect(await warningsWith('?propagationPolicy=Orphan')).toEqual([]);
+  });
+
   test('the deletion of a Service returns it', async () => {
     await api.call('POST', urlOf('services'), {
       body: { metadata: { name: 'gone' }, spec: { ports: [{ port: 80 }] } },

@@ -292,8 +292,14 @@ function withDefaults(job: Job, settings: KindSettings): Job {
 
 const STATUS = labelledWorkloadStatus('jobs');
 
+const PRESERVED_PODS =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+
 const jobStrategy: Strategy<Job> = {
-  compat: { unknownFieldMessage: (field) => `field label ${goQuote(field)} not supported for Job` },
+  compat: {
+    unknownFieldMessage: (field) => `field label ${goQuote(field)} not supported for Job`,
+    ...(isInForce('preservedPodsWarning') ? { defaultPropagationWarning: PRESERVED_PODS } : {}),
+  },
   ...jobRules,
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.successful': '0' },
