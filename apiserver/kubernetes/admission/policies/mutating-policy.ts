@@ -6,7 +6,7 @@ import { ListValue, MapValue, StructValue } from '../../../../shared/cel/eval/va
 import type { Value } from '../../../../shared/cel/eval/values';
 import { ShapeError, computeAppliedSet } from '../../../../shared/fieldset/applied';
 import { mergeConfig } from '../../../../shared/fieldset/merge';
-import type { ObjectShape, Shape } from '../../../../shared/fieldset/shape';
+import type { Shape } from '../../../../shared/fieldset/shape';
 import { isJsonObject } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import { applyJsonPatch } from '../../../../shared/patch/json-patch';
@@ -126,15 +126,11 @@ function atomicsIn(shape: Shape | undefined, value: unknown, path: string): read
   }
   if (!isJsonObject(value)) return [];
   if (shape?.kind === 'leaf') return [path];
-  const fieldOf = (name: string): Shape | undefined => {
-    if (shape?.kind === 'deduced') return shape;
-    return shape?.kind === 'object' ? fieldShape(shape, name) : undefined;
-  };
-  return Object.entries(value).flatMap(([name, each]) => atomicsIn(fieldOf(name), each, `${path}.${name}`));
-}
-
-function fieldShape({ fields, others }: ObjectShape, name: string): Shape | undefined {
-  return fields.get(name) ?? others;
+  // As upstream, only declared fields are looked into: a list below an undeclared one is replaced.
+  if (shape?.kind !== 'object') return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    atomicsIn(shape.fields.get(name), each, `${path}.${name}`),
+  );
 }
 
 /** Applies the operations that an expression returned. A test that fails leaves the object as it is. */

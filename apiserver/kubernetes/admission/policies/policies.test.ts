@@ -471,6 +471,56 @@ describe('mutating policies', () => {
     ]);
   });
 
+  test('change custom resources by their schema, and replace values that it does not declare', async () => {
+    const item = {
+      type: 'object',
+      properties: { name: { type: 'string' }, size: { type: 'integer', default: 7 } },
+    };
+    const parts = {
+      type: 'array',
+      items: item,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    };
+    const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const schema = {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { parts: { ...parts, items: { ...item, required: ['name'] } }, any },
+        },
+      },
+    };
+    await definitions.define(api, definitions.definitionBody({ versions: [{ name: 'v1', schema }] }));
+    const rule = {
+      apiGroups: ['example.com'],
+      apiVersions: ['v1'],
+      operations: ['CREATE'],
+      resources: ['gizmos'],
+    };
+    await mutateBy('p', {
+      matchConstraints: { resourceRules: [rule] },
+      mutations: [
+        apply('Object{spec: Object.spec{parts: [Object.spec.parts{name: "b"}]}}'),
+        apply(
+          'Object{spec: Object.spec{any: Object.spec.any{list: ["b"], deep: Object.spec.any.deep{more: 1}}}}',
+        ),
+      ],
+    });
+    const given = { parts: [{ name: 'a', size: 1 }], any: { kept: 1, list: ['a'], deep: { x: 1 } } };
+    const { json } = await api.call('POST', definitions.GIZMOS_PATH, {
+      body: definitions.gizmo('g', { spec: given }),
+    });
+    expect(json.spec).toEqual({
+      parts: [
+        { name: 'a', size: 1 },
+        { name: 'b', size: 7 },
+      ],
+      any: { kept: 1, list: ['b'], deep: { more: 1 } },
+    });
+  });
+
   test('are applied in slices of the event loop', async () => {
     const selector = { matchLabels: { is: 'param' } };
     await mutateBy(
