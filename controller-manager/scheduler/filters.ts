@@ -1,5 +1,6 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../shared/api/types/core-v1';
 import type { Slices } from '../../shared/concurrency/slices';
+import type { LabelSelector } from '../../shared/meta/labels';
 import { TAINT } from '../../shared/names';
 import type { ClusterState, NodeState } from './cluster-state';
 import { findUntolerated, isTolerated, matchesAnyTerm, matchesNodeAffinity } from '../pods/node-rules';
@@ -16,6 +17,8 @@ export interface FilterContext {
   /** By `namespace/name`. */
   readonly claimOf: (key: string) => PersistentVolumeClaim | undefined;
   readonly volumeOf: (name: string) => PersistentVolume | undefined;
+  /** Selects the pods of the Services and the owner of a pod; empty if it has none. */
+  readonly groupOf: (pod: Pod) => LabelSelector;
   readonly slices: Slices;
 }
 

@@ -7,6 +7,7 @@ import type {
   PodSpec,
 } from '../../shared/api/types/core-v1';
 import { Slices } from '../../shared/concurrency/slices';
+import { labelSelectorFromMap } from '../../shared/meta/labels';
 import { LABEL } from '../../shared/names';
 import { ClusterState } from './cluster-state';
 import { placePod } from './place-pod';
@@ -52,6 +53,7 @@ async function place(wanted: Pod, { nodes, pods = [], claims = [], volumes = [] 
     cluster,
     claimOf: (key: string) => claims.find(({ metadata }) => `team/${metadata.name ?? ''}` === key),
     volumeOf: (name: string) => volumes.find(({ metadata }) => metadata.name === name),
+    groupOf: ({ metadata }: Pod) => labelSelectorFromMap(metadata.labels ?? {}),
     slices: new Slices(),
   };
   const found = new Set<string>();
@@ -149,6 +151,25 @@ test.each<[title: string, wanted: Pod, cluster: Cluster, expected: string]>([
     pod('p'),
     { nodes: [a], pods: ['x', 'y', 'z'].map((name) => ['a', pod(name)] as const) },
     '0/1 nodes are available: 1 Too many pods.',
+  ],
+  [
+    'one small pod makes a node worse',
+    pod('p'),
+    { nodes: [node('a', { cpu: '16' }), node('c', { cpu: '16' })], pods: [['a', pod('x')]] },
+    'c',
+  ],
+  [
+    'without constraints, pods of a group are spread over nodes, more than over zones',
+    pod('p', {}, web),
+    {
+      nodes: [a, b, c],
+      pods: [
+        ['a', pod('x', {}, web)],
+        ['c', pod('y', {}, web)],
+        ['b', pod('z', needs({ cpu: '300m' }), { app: 'other' })],
+      ],
+    },
+    'b',
   ],
   [
     'the node with more free resources is better',

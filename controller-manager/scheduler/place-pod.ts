@@ -97,7 +97,7 @@ const SCORERS: readonly Scorer[] = [
   { weight: 2, prepare: prepareNodeAffinityScore, normalize: mostIsBest },
   {
     weight: 2,
-    prepare: async (pod, { cluster, slices }) => ofNode(await prepareSpreadScore(pod, cluster, slices)),
+    prepare: async (pod, context) => ofNode(await prepareSpreadScore(pod, context)),
     normalize: spreadIsBest,
   },
   {
@@ -163,7 +163,8 @@ function takenShares(pod: Pod, { allocatable, scored }: NodeState): readonly num
 function prepareFreeShare(pod: Pod): NodeScore {
   return (state) => {
     const shares = takenShares(pod, state);
-    return shares.reduce((sum, share) => sum + (1 - share) * SCORE_MAX, 0) / shares.length;
+    // As upstream, each share is a whole number, so that one small pod more makes a difference.
+    return shares.reduce((sum, share) => sum + Math.floor((1 - share) * SCORE_MAX), 0) / shares.length;
   };
 }
 

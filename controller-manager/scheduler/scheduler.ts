@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { RESOURCE } from '../../shared/api/resource-names';
-import type { Node, Pod, PodSpec } from '../../shared/api/types/core-v1';
+import type { Node, Pod, PodSpec, Service } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -19,6 +20,8 @@ import type { Change } from './filters';
 import { FILTERS } from './filters';
 import { placePod } from './place-pod';
 import { SchedulingQueue } from './scheduling-queue';
+import type { GroupSources } from './topology-spread';
+import { selectGroup } from './topology-spread';
 
 /** The results of attempts, as upstream counts them. */
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
@@ -64,6 +67,10 @@ class Scheduler {
   readonly #nodes;
   readonly #claims;
   readonly #volumes;
+  readonly #services;
+  readonly #replicationControllers;
+  readonly #replicaSets;
+  readonly #statefulSets;
 
   constructor({
     client,
@@ -88,11 +95,36 @@ class Scheduler {
     this.#nodes = createInformer({ client, log, resource: RESOURCE.nodes });
     this.#claims = createInformer({ client, log, resource: RESOURCE.persistentvolumeclaims });
     this.#volumes = createInformer({ client, log, resource: RESOURCE.persistentvolumes });
+    const indexers = { namespace: ({ metadata }: Service) => [metadata.namespace ?? ''] };
+    this.#services = createInformer({ client, log, resource: RESOURCE.services, indexers });
+    this.#replicationControllers = createInformer({ client, log, resource: RESOURCE.replicationcontrollers });
+    this.#replicaSets = createInformer({ client, log, resource: RESOURCE.replicasets });
+    this.#statefulSets = createInformer({ client, log, resource: RESOURCE.statefulsets });
+  }
+
+  get #groupSources(): GroupSources {
+    return {
+      services: this.#services.store,
+      replicationControllers: this.#replicationControllers.store,
+      replicaSets: this.#replicaSets.store,
+      statefulSets: this.#statefulSets.store,
+    };
   }
 
   async run(signal: AbortSignal): Promise<void> {
     this.#follow();
-    const informers = [this.#nodes, this.#pods, this.#claims, this.#volumes];
+    // Every informer waits on it.
+    setMaxListeners(0, signal);
+    const informers = [
+      this.#nodes,
+      this.#pods,
+      this.#claims,
+      this.#volumes,
+      this.#services,
+      this.#replicationControllers,
+      this.#replicaSets,
+      this.#statefulSets,
+    ];
     await Promise.all([
       ...informers.map(async (informer) => informer.run(signal)),
       this.#events.run(signal),
@@ -210,6 +242,7 @@ class Scheduler {
       cluster: this.#cluster,
       claimOf: (name: string) => this.#claims.store.get(name),
       volumeOf: (name: string) => this.#volumes.store.get(name),
+      groupOf: (each: Pod) => selectGroup(each, this.#groupSources),
       slices: new Slices(),
     };
     const placement = await placePod(pod, context, this.#random);

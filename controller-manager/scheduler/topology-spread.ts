@@ -1,7 +1,17 @@
-import type { Node, Pod, TopologySpreadConstraint } from '../../shared/api/types/core-v1';
+import type { ReplicaSet, StatefulSet } from '../../shared/api/types/apps-v1';
+import type {
+  Node,
+  Pod,
+  ReplicationController,
+  Service,
+  TopologySpreadConstraint,
+} from '../../shared/api/types/core-v1';
 import type { Slices } from '../../shared/concurrency/slices';
 import type { LabelSelector } from '../../shared/meta/labels';
 import { labelSelectorFromMap, matchesLabels, toLabelSelector } from '../../shared/meta/labels';
+import type { Store } from '../../shared/informer/store';
+import { LABEL } from '../../shared/names';
+import { ownerOf } from '../runtime/owner';
 import type { ClusterState } from './cluster-state';
 import { findUntolerated, matchesNodeAffinity } from '../pods/node-rules';
 
@@ -28,8 +38,9 @@ export async function prepareSpread(
   cluster: ClusterState,
   slices: Slices,
 ): Promise<((node: Node) => readonly string[]) | undefined> {
-  const spreads = await countSpreads(pod, 'DoNotSchedule', { cluster, slices });
+  const spreads = ownSpreads(pod, 'DoNotSchedule');
   if (spreads.length === 0) return undefined;
+  await countPods(pod, spreads, { cluster, slices });
   const rules = spreads.map((spread) => ({
     ...spread,
     // With fewer domains than there should be, the fewest pods of a domain are those of one that is not there yet.
@@ -47,18 +58,32 @@ export async function prepareSpread(
   };
 }
 
-/** Prepares the score of nodes by the constraints that they should satisfy: fewer pods are better. Undefined if the pod has none. */
+/** Those of pods without constraints of their own, for the pods of their Services and of their owner (upstream `systemDefaultConstraints`). */
+const DEFAULT_CONSTRAINTS = [
+  { topologyKey: LABEL.hostname, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+  { topologyKey: LABEL.topologyZone, maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+] as const;
+
+/**
+ * Prepares the score of nodes by the constraints that they should satisfy: fewer pods are better. `groupOf` selects the pods that one without
+ * constraints is to be away from; it is empty for a pod that belongs to none. Undefined if the pod has no constraint.
+ */
 export async function prepareSpreadScore(
   pod: Pod,
-  cluster: ClusterState,
-  slices: Slices,
+  { cluster, slices, groupOf }: SpreadContext & { readonly groupOf: (pod: Pod) => LabelSelector },
 ): Promise<((node: Node) => number | undefined) | undefined> {
-  const spreads = await countSpreads(pod, 'ScheduleAnyway', { cluster, slices });
-  if (spreads.length === 0) return undefined;
+  const isDefault = (pod.spec.topologySpreadConstraints ?? []).length === 0;
+  const group = isDefault ? groupOf(pod) : [];
+  const spreads = isDefault
+    ? DEFAULT_CONSTRAINTS.map((each) => ({ ...toSpread(pod, each), selector: group }))
+    : ownSpreads(pod, 'ScheduleAnyway');
+  if (spreads.length === 0 || (isDefault && group.length === 0)) return undefined;
+  await countPods(pod, spreads, { cluster, slices, isPartial: isDefault });
   return (node) => {
     let sum = 0;
     for (const { topologyKey, maxSkew, counts } of spreads) {
       const domain = domainOf(node, topologyKey);
+      if (domain === undefined && isDefault) continue;
       if (domain === undefined) return undefined;
       // As upstream, a key with more domains has a larger weight, because each of them has fewer pods.
       sum += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
@@ -67,22 +92,58 @@ export async function prepareSpreadScore(
   };
 }
 
-async function countSpreads(
+/** What puts pods into groups. Services have the index `namespace`. */
+export interface GroupSources {
+  readonly services: Store<Service>;
+  readonly replicationControllers: Store<ReplicationController>;
+  readonly replicaSets: Store<ReplicaSet>;
+  readonly statefulSets: Store<StatefulSet>;
+}
+
+/** Returns the selector of the pods that belong to the Services and the owner of a pod; empty if there are none (upstream `DefaultSelector`). */
+export function selectGroup({ metadata }: Pod, sources: GroupSources): LabelSelector {
+  const { namespace = '', labels } = metadata;
+  const merged: Record<string, string> = {};
+  for (const { spec } of sources.services.byIndex('namespace', namespace)) {
+    if (spec.selector !== undefined && matchesLabels(labelSelectorFromMap(spec.selector), labels))
+      Object.assign(merged, spec.selector);
+  }
+  const owner = ownerOf({ metadata });
+  const key = `${namespace}/${owner?.name ?? ''}`;
+  const sets = new Map<string, Store<ReplicaSet | StatefulSet>>([
+    ['ReplicaSet', sources.replicaSets],
+    ['StatefulSet', sources.statefulSets],
+  ]);
+  const set = sets.get(owner?.kind ?? '')?.get(key);
+  const isOfController = owner?.kind === 'ReplicationController';
+  if (isOfController) Object.assign(merged, sources.replicationControllers.get(key)?.spec.selector);
+  return [...labelSelectorFromMap(merged), ...(set === undefined ? [] : toLabelSelector(set.spec.selector))];
+}
+
+interface SpreadContext {
+  readonly cluster: ClusterState;
+  readonly slices: Slices;
+}
+
+function ownSpreads({ metadata, spec }: Pod, whenUnsatisfiable: string): readonly Spread[] {
+  return (spec.topologySpreadConstraints ?? [])
+    .filter((each) => each.whenUnsatisfiable === whenUnsatisfiable)
+    .map((each) => toSpread({ metadata, spec }, each));
+}
+
+/** Counts the pods in each domain. Nodes that lack one of the labels count only if `isPartial`, for the other labels. */
+async function countPods(
   pod: Pod,
-  whenUnsatisfiable: string,
-  { cluster, slices }: { readonly cluster: ClusterState; readonly slices: Slices },
-): Promise<readonly Spread[]> {
-  const constraints = (pod.spec.topologySpreadConstraints ?? []).filter(
-    (each) => each.whenUnsatisfiable === whenUnsatisfiable,
-  );
-  const spreads = constraints.map((each) => toSpread(pod, each));
-  if (spreads.length === 0) return spreads;
+  spreads: readonly Spread[],
+  { cluster, slices, isPartial = false }: SpreadContext & { readonly isPartial?: boolean },
+): Promise<void> {
   for (const { node, pods } of cluster.nodes()) {
     if (slices.dueAfterSteps()) await slices.pause();
-    if (spreads.some(({ topologyKey }) => domainOf(node, topologyKey) === undefined)) continue;
-    for (const { topologyKey, selector, counts, includes } of spreads) {
-      if (!includes(node)) continue;
-      const domain = domainOf(node, topologyKey) ?? '';
+    const domains = spreads.map(({ topologyKey }) => domainOf(node, topologyKey));
+    if (!isPartial && domains.includes(undefined)) continue;
+    for (const [at, { selector, counts, includes }] of spreads.entries()) {
+      const domain = domains[at];
+      if (domain === undefined || !includes(node)) continue;
       let count = counts.get(domain) ?? 0;
       for (const { metadata } of pods.values()) {
         const isLeaving = (metadata.deletionTimestamp ?? null) !== null;
@@ -92,7 +153,6 @@ async function countSpreads(
       counts.set(domain, count);
     }
   }
-  return spreads;
 }
 
 function toSpread(
