@@ -95,7 +95,7 @@ export class DeploymentState {
   async syncCurrentSet(signal: AbortSignal): Promise<ReplicaSet | undefined> {
     const { current, old } = this.sets;
     if (current === undefined) return undefined;
-    const annotations = currentSetAnnotations(this.deployment, current, maxRevision(old) + 1);
+    const annotations = currentSetAnnotations(this.deployment, current, maxRevision(old) + 1n);
     const { minReadySeconds = 0 } = this.deployment.spec;
     if (
       !deepEqual(annotations, current.metadata.annotations ?? {}) ||
@@ -157,7 +157,7 @@ export class DeploymentState {
         name: `${base}-${hash}`,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
         labels,
-        annotations: currentSetAnnotations(this.deployment, undefined, maxRevision(old) + 1),
+        annotations: currentSetAnnotations(this.deployment, undefined, maxRevision(old) + 1n),
         ownerReferences: [ownerReferenceTo(PARENT.deployments, this.deployment)],
       },
       spec: {

@@ -7,7 +7,7 @@ import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
 import { runDeployments } from './deployment';
 import { deploymentStatusOf, msUntilDeadline, rolloutStatusOf } from './deployment-status';
 import { isSaturated, maxSurge, maxUnavailable, newSetReplicas, proportionalSizes } from './replica-counts';
-import { currentSetAnnotations, lastRevision } from './revisions';
+import { currentSetAnnotations, lastRevision, maxRevision } from './revisions';
 
 const WEB = { app: 'web' };
 const DEPLOYMENTS = RESOURCE.deployments;
@@ -336,8 +336,14 @@ describe('revisions', () => {
   });
 
   test('an undo goes back to the second highest one', () => {
-    expect(lastRevision([revised('1'), revised('7'), revised('x'), revised('4')])).toBe(4);
-    expect(lastRevision([revised('1')])).toBe(0);
+    expect(lastRevision([revised('1'), revised('7'), revised('x'), revised('4')])).toBe(4n);
+    expect(lastRevision([revised('1')])).toBe(0n);
+  });
+
+  test('the next revision is exact beyond the numbers of JavaScript', () => {
+    expect(maxRevision([revised('3'), revised('3546343826724305832'), revised('9223372036854775808')])).toBe(
+      3546343826724305832n,
+    );
   });
 
   test.each([
@@ -345,7 +351,7 @@ describe('revisions', () => {
     ['is appended to those before', revised('2', '1'), { revision: '3', history: '1,2' }],
     ['is not lowered', revised('5', '1'), { revision: '5', history: '1' }],
   ])('the revision of a current set %s', (_how, current, { revision, history }) => {
-    const annotations = currentSetAnnotations(deployment({}), current, 3);
+    const annotations = currentSetAnnotations(deployment({}), current, 3n);
     expect(annotations[WORKLOAD_ANNOTATION.deploymentRevision]).toBe(revision);
     expect(annotations[WORKLOAD_ANNOTATION.deploymentRevisionHistory]).toBe(history);
   });

@@ -40,26 +40,30 @@ export function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
   return { ...template, metadata: Object.keys(labels).length === 0 ? metadata : { ...metadata, labels } };
 }
 
-/** Returns the revision of a set; 0 if it has none, NaN if it is not a number. */
-export function revisionOf({ metadata }: ReplicaSet): number {
+const REVISION_MAX = 2n ** 63n;
+
+/** Returns the revision of a set; 0 if it has none, undefined if it is not a whole number of 64 bits. */
+export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
   const text = metadata.annotations?.[WORKLOAD_ANNOTATION.deploymentRevision] ?? '0';
-  return /^-?\d+$/u.test(text) ? Number(text) : NaN;
+  if (!/^[+-]?\d{1,19}$/u.test(text)) return undefined;
+  const revision = BigInt(text.replace(/^\+/u, ''));
+  return revision >= -REVISION_MAX && revision < REVISION_MAX ? revision : undefined;
 }
 
 /** Returns the highest revision of the sets, or 0. */
-export function maxRevision(sets: readonly ReplicaSet[]): number {
-  return Math.max(0, ...sets.map(revisionOf).filter((revision) => !Number.isNaN(revision)));
+export function maxRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.map((set) => revisionOf(set) ?? 0n).reduce((most, each) => (each > most ? each : most), 0n);
 }
 
 /** Returns the second highest revision of the sets, or 0: the one to which an undo goes back. */
-export function lastRevision(sets: readonly ReplicaSet[]): number {
-  const revisions = sets.map(revisionOf).filter((revision) => revision > 0);
-  return revisions.sort((a, b) => b - a)[1] ?? 0;
+export function lastRevision(sets: readonly ReplicaSet[]): bigint {
+  const revisions = sets.map((set) => revisionOf(set) ?? 0n).filter((revision) => revision > 0n);
+  return revisions.sort((a, b) => Number(b - a))[1] ?? 0n;
 }
 
 /** Orders by revision; equal or broken ones by age. */
 export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
-  return revisionOf(a) - revisionOf(b) || byCreation(a, b);
+  return Number((revisionOf(a) ?? 0n) - (revisionOf(b) ?? 0n)) || byCreation(a, b);
 }
 
 /**
@@ -69,12 +73,12 @@ export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
 export function currentSetAnnotations(
   deployment: Deployment,
   set: ReplicaSet | undefined,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const before = set?.metadata.annotations ?? {};
   const copied = { ...before, ...copiedAnnotations(deployment.metadata.annotations) };
-  const revisionBefore = set === undefined ? 0 : revisionOf(set);
-  if (Number.isNaN(revisionBefore)) return copied;
+  const revisionBefore = set === undefined ? 0n : revisionOf(set);
+  if (revisionBefore === undefined) return copied;
   if (set === undefined)
     return {
       ...copied,

@@ -52,7 +52,7 @@ export class Rollout {
     const { metadata, spec } = this.#state.deployment;
     const rollbackTo = metadata.annotations?.[WORKLOAD_ANNOTATION.rollbackTo] ?? '';
     if (spec.paused === true) await this.#resize(signal);
-    else if (/^\d+$/u.test(rollbackTo)) await this.#rollBack(Number(rollbackTo), signal);
+    else if (/^\d{1,19}$/u.test(rollbackTo)) await this.#rollBack(BigInt(rollbackTo), signal);
     else if (await this.#isScaled(signal)) await this.#resize(signal);
     else if (spec.strategy.type === 'Recreate') await this.#recreate(signal);
     else if (isRollingUpdate(this.#state.deployment)) await this.#roll(signal);
@@ -183,16 +183,16 @@ export class Rollout {
   }
 
   /** Goes back to the template of a revision; 0 is the last one. The annotation that asks for it is removed in any case. */
-  async #rollBack(revision: number, signal: AbortSignal): Promise<void> {
+  async #rollBack(revision: bigint, signal: AbortSignal): Promise<void> {
     await this.#state.ensureCurrentSet(signal);
     const sets = allSets(this.#state.sets);
-    const wanted = revision === 0 ? lastRevision(sets) : revision;
-    const target = wanted === 0 ? undefined : sets.find((set) => revisionOf(set) === wanted);
+    const wanted = revision === 0n ? lastRevision(sets) : revision;
+    const target = wanted === 0n ? undefined : sets.find((set) => revisionOf(set) === wanted);
     const { [WORKLOAD_ANNOTATION.rollbackTo]: _rollbackTo, ...rest } =
       this.#state.deployment.metadata.annotations ?? {};
     if (target === undefined) {
       const message =
-        revision === 0 ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
+        revision === 0n ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
       this.#state.report('Warning', 'DeploymentRollbackRevisionNotFound', message);
       await this.#state.update({ annotations: rest }, signal);
       return;

@@ -110,6 +110,8 @@ const CHANGES = {
   nodeAgentPorts: { since: '1.33' },
   /** The configuration of node agents in nodes is dropped. */
   nodeConfigDropped: { since: '1.24' },
+  /** Metrics name the seats of a priority level `nominal_limit_seats`, too. */
+  nominalSeats: { since: '1.26' },
   /** What a new ControllerRevision remembers is an object. */
   objectsInRevisions: { since: '1.31' },
   /** Volumes remember when their phase changed. */

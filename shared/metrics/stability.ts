@@ -50,6 +50,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   apiserver_flowcontrol_current_inqueue_requests: ALPHA,
   apiserver_flowcontrol_dispatched_requests_total: ALPHA,
   apiserver_flowcontrol_rejected_requests_total: ALPHA,
+  apiserver_flowcontrol_nominal_limit_seats: BETA,
   apiserver_flowcontrol_request_concurrency_limit: ALPHA,
   apiserver_flowcontrol_request_execution_seconds: ALPHA,
   apiserver_flowcontrol_request_queue_length_after_enqueue: ALPHA,

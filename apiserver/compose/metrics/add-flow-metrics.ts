@@ -1,3 +1,4 @@
+import { isInForce } from '../../../shared/api/changes';
 import type { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { DroppedRequests } from '../../engine/request/overload';
@@ -15,22 +16,29 @@ export interface FlowReport {
 
 const LABELS = ['priority_level', 'flow_schema'] as const;
 
+/** The second name is that of newer releases, which keep the first one for a while. */
+const SEATS_OF_LEVELS = [
+  'apiserver_flowcontrol_request_concurrency_limit',
+  ...(isInForce('nominalSeats') ? (['apiserver_flowcontrol_nominal_limit_seats'] as const) : []),
+] as const;
+
 type FlowLabels = Readonly<Record<(typeof LABELS)[number], string>>;
 
 /** Adds the state of flow control, under kube-apiserver's names. */
 export function addFlowMetrics(metrics: MetricSet, { control, strain, inQueue }: FlowReport): void {
   addFlowCounters(metrics, control);
   addFlowHistograms(metrics, control);
-  metrics.gauge({
-    name: 'apiserver_flowcontrol_request_concurrency_limit',
-    help: 'The seats of each priority level.',
-    labels: ['priority_level'],
-    *read() {
-      for (const { name, queues } of control.levels) {
-        if (queues !== undefined) yield [{ priority_level: name }, queues.limits.seats];
-      }
-    },
-  });
+  for (const name of SEATS_OF_LEVELS)
+    metrics.gauge({
+      name,
+      help: 'The seats of each priority level.',
+      labels: ['priority_level'],
+      *read() {
+        for (const { name: level, queues } of control.levels) {
+          if (queues !== undefined) yield [{ priority_level: level }, queues.limits.seats];
+        }
+      },
+    });
   metrics.gauge({
     name: 'apiserver_flowcontrol_seats_in_use',
     help: 'The seats of each priority level that are taken: expensive requests take several.',
