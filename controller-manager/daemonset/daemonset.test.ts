@@ -4,6 +4,7 @@ import type { Node, Pod, Taint } from '../../shared/api/types/core-v1';
 import { TAINT } from '../../shared/names';
 import { eventually } from '../../shared/testing/eventually';
 import { WORKLOAD_LABEL } from '../../shared/workload-names';
+import { revisionData } from '../pods/revisions';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
 import { planRollout } from './daemon-plan';
@@ -22,6 +23,12 @@ const setOf = (spec: Partial<DaemonSetSpec> = {}): { readonly spec: DaemonSetSpe
   },
 });
 const image = (tag: string) => ({ spec: { template: podTemplate(AGENT, `agent:${tag}`) } });
+
+test('a revision has its keys in order, because clients of upstream compare its bytes', () => {
+  const text = JSON.stringify(revisionData({ metadata: { name: 'agent' }, ...setOf() }));
+  expect(text).toMatch(/^\{"spec":\{"template":\{"\$patch":"replace","metadata":\{/u);
+  expect(text.indexOf(`"image"`)).toBeLessThan(text.indexOf(`"name":"web"`));
+});
 
 describe('the controller', () => {
   let bench: WorkloadBench;

@@ -13,7 +13,7 @@ import { apiVersionOf } from '../../shared/object/object';
 import type { KindOfResource } from '../runtime/owner';
 import { isOwnedBy, ownerReferenceTo } from '../runtime/owner';
 import { candidatesOf, claimChildren } from './children';
-import { templateHash } from './template-hash';
+import { sortedKeys, templateHash } from './template-hash';
 
 const PREFIX_CHARS_MAX = 223;
 /** Contents of the same hash that are tried in one pass. */
@@ -27,9 +27,9 @@ interface RevisionData {
   readonly spec: { readonly template: PodTemplateSpec & { readonly $patch: 'replace' } };
 }
 
-/** What a ControllerRevision remembers of an object. */
+/** Returns what a ControllerRevision remembers of an object. Its keys are in order, because clients of upstream compare the bytes. */
 export function revisionData({ spec }: Revisioned): RevisionData {
-  return { spec: { template: { $patch: 'replace', ...spec.template } } };
+  return sortedKeys({ spec: { template: { $patch: 'replace', ...spec.template } } }) as RevisionData;
 }
 
 /** Reports whether the revision remembers the template of the object. */

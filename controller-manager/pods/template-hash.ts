@@ -21,15 +21,18 @@ export function templateHash(template: object, collisionCount: number | undefine
 
 /** JSON with sorted keys: the order in which a client wrote the fields has no meaning. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(cloneJson(value)));
+  return JSON.stringify(sortedKeys(cloneJson(value)), (_key, each: unknown) =>
+    typeof each === 'bigint' ? String(each) : each,
+  );
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isJsonObject(value)) return typeof value === 'bigint' ? String(value) : value;
+/** Returns a copy of the value whose objects have their keys in order, as Go encodes maps. */
+export function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted(value[key])]),
+      .map((key) => [key, sortedKeys(value[key])]),
   );
 }
