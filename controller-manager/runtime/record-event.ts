@@ -10,6 +10,8 @@ import { apiVersionOf } from '../../shared/object/object';
 import { formatTime } from '../../shared/meta/time';
 import { NAMESPACE } from '../../shared/names';
 const NAME_HASH_CHARS = 16;
+/** As upstream, the name of an event begins with that of its object. Names of objects may have characters that names of events may not. */
+const EVENT_NAME_START = /^[a-z0-9](?:[a-z0-9.-]{0,230}[a-z0-9])?$/u;
 
 export interface EventParts {
   readonly client: Client;
@@ -46,8 +48,7 @@ export function toEvent(
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
-      // Names of objects may have characters that names of events may not.
-      name: `${resource.resource}.${hashOf(uid, key)}`,
+      name: `${EVENT_NAME_START.test(name) ? name : resource.resource}.${hashOf(uid, key)}`,
       namespace: namespace === '' ? NAMESPACE.default : namespace,
     },
     involvedObject: {
