@@ -82,7 +82,9 @@ const PROGRAM_EXITS = new Map<string, CommandExit>([
   ['false', { exitCode: 1 }],
 ]);
 /** The words of a command that say how long it runs and how it ends. */
-const COMMAND_WORDS = /\bexit\s+(\d{1,3})\b|\bsleep\s+(?:(\d+(?:\.\d+)?)([smhd]?)|inf)|\b(while|until)\b/gu;
+const COMMAND_WORDS = /\bexit\s+(\d{1,3})\b|\bsleep\s+(?:(\d+(?:\.\d+)?)([smhd]?)|inf)/gu;
+/** A container with a loop counts as one that never ends, wherever its `exit` is: it may be in a function for signals. */
+const LOOP = /\b(?:while|until)\b/u;
 const UNIT_MS = new Map([
   ['s', 1_000],
   ['m', 60_000],
@@ -106,11 +108,11 @@ function exitOfCommand({ command = [], args = [], image = '' }: Container): Comm
 
 /** A loop never ends, the first `exit N` ends, and each `sleep N` before it takes its time. */
 function exitOfText(text: string): CommandExit | undefined {
+  if (LOOP.test(text)) return 'never';
   let sleptMs = 0;
   let isReadable = false;
   const ended = (exitCode: number) => ({ exitCode, ...(sleptMs === 0 ? {} : { afterMs: sleptMs }) });
-  for (const [, code, amount = 'inf', unit = '', loop] of text.matchAll(COMMAND_WORDS)) {
-    if (loop !== undefined) return 'never';
+  for (const [, code, amount = 'inf', unit = ''] of text.matchAll(COMMAND_WORDS)) {
     if (code !== undefined) return ended(Number(code) % (EXIT_CODE_MAX + 1));
     isReadable = true;
     sleptMs += amount === 'inf' ? SLEEP_MS_MAX : Number(amount) * (UNIT_MS.get(unit) ?? SECOND_MS);
