@@ -4,7 +4,7 @@ import { Pace } from '../../../shared/concurrency/pace';
 import { isJsonObject } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
 import { StatusError, badRequest, conflict } from '../../../shared/errors/status-error';
-import { DecodeError, decodeJson, decodeObject } from '../../../shared/schema/decode';
+import { DecodeError, decodeJson } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
 import { withStoredEmpties } from '../../../shared/schema/stored-empties';
 import { parseYaml } from '../encoding/yaml';
@@ -18,12 +18,7 @@ import type { Update } from '../registry/update';
 import type { WriteRequest } from '../registry/write-request';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
-import {
-  fieldValidationOf,
-  reportingDuplicates,
-  unknownFieldProblems,
-  droppedFields,
-} from './field-validation';
+import { fieldValidationOf, reportingDuplicates } from './field-validation';
 import { checkIdentity, refusalOf } from './place';
 import type { Target } from './target';
 
@@ -75,7 +70,8 @@ export async function readApply(
   const { value, syntax } = parse(bytes, exchange.bounds);
   keepValuesWithin(exchange.bounds, value, bytes.length);
   const config = configOf(value, target);
-  reportingDuplicates(asked, bytes, syntax)?.(unknownFieldsOf(config, target));
+  // As upstream, unknown fields are found when their owners are: they are in no schema.
+  reportingDuplicates(asked, bytes, syntax)?.([]);
   exchange.audit?.requestObject(undefined, () => encodeObject(config));
   const force = boolParameter(exchange.query, 'force');
   const { type, applyDefaults } = target.endpoint;
@@ -158,17 +154,6 @@ function parse(bytes: Buffer, bounds: LoopBounds | undefined): Document {
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`error decoding YAML: ${error.message}`, error);
-  }
-}
-
-/** Fields of a wrong type are errors of a later step. */
-function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly string[] {
-  try {
-    const { object, unknownFields } = decodeObject(endpoint.type, config, { unknown: 'report' });
-    return unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]);
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    return [];
   }
 }
 

@@ -59,9 +59,9 @@ export function reportingDuplicates(
   if (report === undefined) return undefined;
   const duplicates =
     syntax === 'json' ? repeatedKeys(bytes.toString('utf8'), DUPLICATES_MAX) : duplicateYamlKeys(bytes);
-  return (problems) => {
-    report([...duplicates.map(duplicateField), ...problems]);
-  };
+  // Upstream finds the duplicates of YAML before it decodes, and those of JSON while it does.
+  const found = duplicates.map(duplicateField);
+  return (problems) => report(syntax === 'yaml' ? [...found, ...problems] : [...problems, ...found]);
 }
 
 export function unknownFieldProblems(paths: readonly string[]): readonly string[] {
