@@ -80,6 +80,8 @@ const CHANGES = {
   immutableStorageClasses: { since: '1.36' },
   /** The names of indexed Jobs leave room for an index in host names. */
   indexedHostnames: { since: '1.23' },
+  /** Errors of values of custom resources show the indices of list items. */
+  indicesOfItems: { since: '1.28' },
   /** Handlers and probes of init containers that end are forbidden, and not validated besides. */
   initContainerHandlers: { since: '1.28' },
   /** Jobs count their pods by a finalizer of each. */

@@ -15,11 +15,17 @@ export interface Outcome {
 
 /** One value that is being validated. */
 export interface Check {
-  /** Names joined by dots. Indices are omitted, since upstream names all items of a list alike. */
+  /** Names joined by dots, with indices of list items if upstream shows them at the API level in force. */
   readonly path: string;
+  /** The value of the stored object at the same place, or `NO_PREVIOUS`. */
+  readonly previous: unknown;
+  readonly showsIndices: boolean;
   readonly outcome: Outcome;
   readonly budget: Budget;
 }
+
+/** There is no stored object, or it has no value that corresponds. */
+export const NO_PREVIOUS = Symbol('no previous value');
 
 export function createOutcome(): Outcome {
   return { problems: new Map(), matches: 0 };

@@ -18,6 +18,75 @@ const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson
 });
 const invalid = (value: string, text: string): string => `f: Invalid value: ${value}: f in body ${text}`;
 
+describe('with the stored object', () => {
+  const foo = { type: 'string', enum: ['foo'] };
+  const schema = compileSchema({
+    type: 'object',
+    properties: {
+      f: foo,
+      map: { type: 'object', additionalProperties: { type: 'object', properties: { f: foo } } },
+      keyed: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        maxItems: 1,
+        items: { type: 'object', properties: { k: { type: 'string' }, f: foo }, required: ['k'] },
+      },
+      atomic: { type: 'array', items: foo },
+      both: { type: 'object', properties: { f: { type: 'string' } }, allOf: [{ properties: { f: foo } }] },
+    },
+  });
+  const stored = {
+    f: 'x',
+    map: { a: { f: 'x' }, b: { f: 'x' } },
+    keyed: [
+      { k: 'one', f: 'x' },
+      { k: 'two', f: 'x' },
+    ],
+    atomic: ['x', 'foo'],
+    both: { f: 'x' },
+  };
+  const fieldsOf = (value: object, previous?: object): readonly string[] =>
+    validateValues(schema, value, {
+      showsIndices: true,
+      ...(previous === undefined ? {} : { previous }),
+    }).map(({ field }) => field);
+
+  test('wrong values that are equal there are no errors', () => {
+    expect(fieldsOf({ ...stored, label: 'new' }, stored)).toEqual([]);
+    expect(fieldsOf(stored)).toEqual([
+      'f',
+      'map.a.f',
+      'map.b.f',
+      'keyed[0].f',
+      'keyed[1].f',
+      'keyed',
+      'atomic[0]',
+      'both.f',
+      '<nil>',
+    ]);
+  });
+
+  test.each<[what: string, change: object, fields: readonly string[]]>([
+    ['a changed field', { f: 'y' }, ['f']],
+    ['a new key of a map', { map: { ...stored.map, c: { f: 'x' } } }, ['map.c.f']],
+    [
+      'a changed item of a keyed list in another order, and its length',
+      {
+        keyed: [
+          { k: 'two', f: 'y' },
+          { k: 'one', f: 'x' },
+        ],
+      },
+      ['keyed[0].f', 'keyed'],
+    ],
+    ['every item of a changed list without keys', { atomic: ['x', 'x'] }, ['atomic[0]', 'atomic[1]']],
+    ['a field of one of several schemas', { both: { f: 'y' } }, ['both.f', '<nil>']],
+  ])('reports %s', (_what, change, fields) => {
+    expect(fieldsOf({ ...stored, ...change }, stored)).toEqual(fields);
+  });
+});
+
 describe('types', () => {
   test.each<[string, ReadonlyJson, unknown, string[]]>([
     [

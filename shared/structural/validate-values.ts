@@ -1,5 +1,7 @@
 import type { FieldError } from '../errors/field-error';
+import { isInForce } from '../api/changes';
 import type { JsonObject } from '../object/clone';
+import { deepEqual, getOwn, isJsonObject } from '../object/clone';
 import type { Budget } from './budget';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend, TEXT_CHARS_PER_STEP } from './budget';
 import type { Check, Outcome } from './outcome';
@@ -10,6 +12,7 @@ import {
   fieldOf,
   goError,
   mergeOutcome,
+  NO_PREVIOUS,
   PROBLEMS_MAX,
   addPlainProblem,
   requiredError,
@@ -18,20 +21,38 @@ import {
 import { checkLength, checkNumber, checkText } from './scalar-checks';
 import type { Junctors, StructuralSchema } from './structural-schema';
 import { checkType } from './type-check';
+import { keyOfItem, KEY_STEPS } from './list-types';
 import { uniqueKey } from './unique-key';
 
+const SHOWS_INDICES = isInForce('indicesOfItems');
+
+export interface ValueValidation {
+  /** Precedes the field of each error (`spec.versions[0].…default`). */
+  readonly prefix?: string;
+  /** When it is exhausted, validation stops with an error that says so. */
+  readonly budget?: Budget;
+  /** The stored object of an update: errors of values that are equal in it are left out. */
+  readonly previous?: unknown;
+  /** Whether paths have the indices of list items; by default as at the API level in force. */
+  readonly showsIndices?: boolean;
+}
+
 /**
- * Validates a value against the keywords of its schema, with the messages of v1.21. `path` is the path inside
- * the object, as messages show it. `prefix` precedes the field of each error (`spec.versions[0].…default`).
- * When `budget` is exhausted, validation stops with an error that says so.
+ * Validates a value against the keywords of its schema, with the messages of upstream. Values of a list correspond to those of the stored object
+ * by the keys of the list, if it has any. Source: `ratchetingValueValidator` of k8s.io/apiextensions-apiserver.
  */
 export function validateValues(
   schema: StructuralSchema,
   value: unknown,
-  { prefix = '', budget = createBudget() }: { readonly prefix?: string; readonly budget?: Budget } = {},
+  {
+    prefix = '',
+    budget = createBudget(),
+    previous = NO_PREVIOUS,
+    showsIndices = SHOWS_INDICES,
+  }: ValueValidation = {},
 ): readonly FieldError[] {
   const outcome = createOutcome();
-  validateNode(schema, value, { path: '', outcome, budget });
+  validateNode(schema, value, { path: '', outcome, budget, previous, showsIndices });
   const errors = [...outcome.problems.values()];
   if (isSpent(budget)) errors.push(budgetExceeded());
   return prefix === ''
@@ -49,9 +70,18 @@ export function joinField(prefix: string, field: string): string {
 const MATCHES_OF_ANY = 4;
 
 function validateNode(schema: StructuralSchema, value: unknown, check: Check): void {
-  const { outcome, budget } = check;
-  if (isSpent(budget) || outcome.problems.size >= PROBLEMS_MAX) return;
+  const { outcome, budget, previous } = check;
+  const { size } = outcome.problems;
+  if (isSpent(budget) || size >= PROBLEMS_MAX) return;
   spend(budget, 1);
+  checkNode(schema, value, check);
+  const hasNew = previous !== NO_PREVIOUS && outcome.problems.size > size;
+  if (hasNew && deepEqual(value, previous))
+    for (const message of [...outcome.problems.keys()].slice(size)) outcome.problems.delete(message);
+}
+
+function checkNode(schema: StructuralSchema, value: unknown, check: Check): void {
+  const { outcome } = check;
   checkType(schema, value, check);
   if (value !== null && value !== undefined) {
     outcome.matches += MATCHES_OF_ANY;
@@ -59,6 +89,11 @@ function validateNode(schema: StructuralSchema, value: unknown, check: Check): v
     checkKind(schema, value, check);
   }
   if (schema.choices !== undefined) checkChoices(schema.choices, value, check);
+}
+
+/** The check of a part. It is a literal, because copies of objects are slow where every value of an object has one. */
+function checkAt({ outcome, budget, showsIndices }: Check, path: string, previous: unknown): Check {
+  return { path, outcome, budget, previous, showsIndices };
 }
 
 function checkKind(schema: StructuralSchema, value: unknown, check: Check): void {
@@ -81,13 +116,37 @@ function checkKind(schema: StructuralSchema, value: unknown, check: Check): void
 function checkList(schema: StructuralSchema, value: readonly unknown[], check: Check): void {
   const { items, list } = schema;
   if (items !== undefined) {
-    for (const each of value) {
-      validateNode(items, each, check);
+    const previousOf = previousItems(schema, check);
+    for (const [index, each] of value.entries()) {
+      const path = check.showsIndices ? `${check.path}[${String(index)}]` : check.path;
+      validateNode(items, each, checkAt(check, path, previousOf(each)));
       if (isSpent(check.budget)) return;
     }
   }
   if (list === undefined) return;
   checkLength(value.length, { min: list.minItems, max: list.maxItems }, check);
+}
+
+/** Returns how to find the stored item that corresponds to an item: the first one with its keys. */
+function previousItems(
+  { listType, listMapKeys }: StructuralSchema,
+  { previous, budget }: Check,
+): (item: unknown) => unknown {
+  if (listType !== 'map' || !Array.isArray(previous)) return () => NO_PREVIOUS;
+  spend(budget, 2 * KEY_STEPS * listMapKeys.length * previous.length);
+  const keyOf = (item: unknown): unknown => uniqueKey(keyOfItem(isJsonObject(item) ? item : {}, listMapKeys));
+  const byKey = new Map<unknown, unknown>();
+  for (const item of previous.toReversed() as readonly unknown[]) byKey.set(keyOf(item), item);
+  return (item) => {
+    const key = keyOf(item);
+    return byKey.has(key) ? byKey.get(key) : NO_PREVIOUS;
+  };
+}
+
+function previousField({ path, previous }: Check, key: string): unknown {
+  // The version of the stored object is that of the request.
+  if (!isJsonObject(previous) || !Object.hasOwn(previous, key)) return NO_PREVIOUS;
+  return path === '' && (key === 'apiVersion' || key === 'kind') ? NO_PREVIOUS : getOwn(previous, key);
 }
 
 /** Cost of looking up a value among the choices, in steps, besides building its key. */
@@ -118,15 +177,16 @@ function keysOf(choices: readonly unknown[]): ReadonlySet<unknown> {
 function checkObject(schema: StructuralSchema, value: JsonObject, check: Check): void {
   const { properties, additionalProperties: more, object } = schema;
   const keys = Object.keys(value);
-  const { path, outcome, budget } = check;
+  const { path, budget } = check;
   spend(budget, FIELD_STEPS * keys.length);
   if (object !== undefined && !hasGoodSize(keys.length, object, check)) return;
   for (const key of keys) {
     const declared = properties.get(key);
     if (declared !== undefined) {
-      validateNode(declared, value[key], { path: path === '' ? key : `${path}.${key}`, outcome, budget });
+      const at = path === '' ? key : `${path}.${key}`;
+      validateNode(declared, value[key], checkAt(check, at, previousField(check, key)));
     } else if (typeof more === 'object') {
-      validateNode(more, value[key], { path: `${path}.${key}`, outcome, budget });
+      validateNode(more, value[key], checkAt(check, `${path}.${key}`, previousField(check, key)));
     } else if (more === false && key !== '$schema' && key !== 'id') {
       addPlainProblem(check, `${path}.${key} in body is a forbidden property`, key);
     }
@@ -230,10 +290,10 @@ function checkAllOf(schemas: readonly StructuralSchema[], value: unknown, check:
   reportJunctor(check, `must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
 }
 
-function outcomeOf(schema: StructuralSchema, value: unknown, { path, budget }: Check): Outcome {
+function outcomeOf(schema: StructuralSchema, value: unknown, check: Check): Outcome {
   const outcome = createOutcome();
-  validateNode(schema, value, { path, outcome, budget });
-  spend(budget, ALTERNATIVE_STEPS * (1 + outcome.problems.size));
+  validateNode(schema, value, { ...check, outcome });
+  spend(check.budget, ALTERNATIVE_STEPS * (1 + outcome.problems.size));
   return outcome;
 }
 

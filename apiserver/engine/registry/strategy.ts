@@ -169,6 +169,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
     faults: readonly FieldError[],
     previous: T | undefined,
     info: WriteInfo,
+    next: T,
   ) => readonly FieldError[];
   /** Warnings for the client about an object that is stored all the same. Not called for subresources. */
   readonly warnings?: WarnHook<T>;

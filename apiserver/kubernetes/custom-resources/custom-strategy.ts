@@ -1,3 +1,4 @@
+import { isInForce } from '../../../shared/api/changes';
 import type { FieldError } from '../../../shared/errors/field-error';
 import type { JsonObject } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
@@ -18,6 +19,9 @@ import { validateByRules, warmRules } from './custom-rules';
 import { validateScaled } from './custom-scale';
 import type { LazyVersion } from './custom-version';
 import type { DefinitionVersion } from './definition';
+
+/** Wrong values that an update leaves as they are do not fail it. */
+const RATCHETS_VALUES = isInForce('ratchetedRules');
 
 export interface StrategyVersion extends DefinitionVersion {
   readonly lazy: LazyVersion;
@@ -41,6 +45,13 @@ export function customStrategy(
     const before = previous === undefined ? undefined : toRequestVersion(previous, info);
     return validateByRules(toRequestVersion(next, info), before, { rules, wrongValues, bounds: info.bounds });
   };
+  /** Leaves out wrong values that the stored object has, too. */
+  const withChangedOnly: NonNullable<Strategy['ratchets']> = (faults, previous, info, next) => {
+    const wrong = new Set(found.get(next));
+    const kept = findWrongValues(versions, next, info, previous);
+    found.set(next, kept);
+    return [...kept, ...faults.filter((each) => !wrong.has(each))];
+  };
   return {
     reliesOn,
     ...selectableFieldsOf(versions),
@@ -61,8 +72,11 @@ export function customStrategy(
         ...(schema === undefined ? [] : validateEmbedded(schema, toRequestVersion(object, info))),
       ];
     },
-    // Objects with numbers beyond the range of their format from before the rule can still be updated.
-    ratchets: (faults, previous, info) => {
+    ratchets: (all, previous, info, next) => {
+      const wrong = new Set(found.get(next));
+      const changed = previous !== undefined && RATCHETS_VALUES && all.some((each) => wrong.has(each));
+      const faults = changed ? withChangedOnly(all, previous, info, next) : all;
+      // Objects with numbers beyond the range of their format from before the rule can still be updated.
       if (previous === undefined || !faults.some(isOutOfRange)) return faults;
       const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
       return faults.filter(({ message }) => !former.some((each) => each.message === message));
@@ -127,16 +141,19 @@ function selectableFieldsOf(
       };
 }
 
-/** Compares the values of an object with the schema of the request's version. */
+/** Compares the values of an object with the schema of the request's version; with the stored object, only what differs from it. */
 function findWrongValues(
   versions: ReadonlyMap<string, StrategyVersion>,
   object: ApiObject,
   info: WriteInfo,
+  before?: ApiObject,
 ): readonly FieldError[] {
   const schema = versions.get(info.via.version)?.lazy.schema;
-  return schema === undefined
-    ? []
-    : validateWithin(info, (budget) => validateValues(schema, toRequestVersion(object, info), { budget }));
+  if (schema === undefined) return [];
+  const previous = before === undefined ? {} : { previous: toRequestVersion(before, info) };
+  return validateWithin(info, (budget) =>
+    validateValues(schema, toRequestVersion(object, info), { budget, ...previous }),
+  );
 }
 
 /** Finds duplicate items of sets and keyed lists. */
