@@ -288,7 +288,7 @@ describe('a custom resource', () => {
       type: MEDIA_TYPE.applyPatch,
     });
     expect(applied.json).toMatchObject({ code: 400 });
-    for (const problem of FOUND) expect(applied.json.message).toContain(problem);
+    expect(applied.json.message).toContain('.metadata.nonsense: field not declared in schema');
   });
 
   test('with embedded objects warns of their unknown metadata', async () => {
