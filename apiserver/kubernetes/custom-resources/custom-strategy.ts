@@ -45,13 +45,6 @@ export function customStrategy(
     const before = previous === undefined ? undefined : toRequestVersion(previous, info);
     return validateByRules(toRequestVersion(next, info), before, { rules, wrongValues, bounds: info.bounds });
   };
-  /** Leaves out wrong values that the stored object has, too. */
-  const withChangedOnly: NonNullable<Strategy['ratchets']> = (faults, previous, info, next) => {
-    const wrong = new Set(found.get(next));
-    const kept = findWrongValues(versions, next, info, previous);
-    found.set(next, kept);
-    return [...kept, ...faults.filter((each) => !wrong.has(each))];
-  };
   return {
     reliesOn,
     ...selectableFieldsOf(versions),
@@ -72,15 +65,7 @@ export function customStrategy(
         ...(schema === undefined ? [] : validateEmbedded(schema, toRequestVersion(object, info))),
       ];
     },
-    ratchets: (all, previous, info, next) => {
-      const wrong = new Set(found.get(next));
-      const changed = previous !== undefined && RATCHETS_VALUES && all.some((each) => wrong.has(each));
-      const faults = changed ? withChangedOnly(all, previous, info, next) : all;
-      // Objects with numbers beyond the range of their format from before the rule can still be updated.
-      if (previous === undefined || !faults.some(isOutOfRange)) return faults;
-      const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
-      return faults.filter(({ message }) => !former.some((each) => each.message === message));
-    },
+    ratchets: ratchetsOf(versions, found),
     validateNew: (object, info) => [
       ...findDuplicates(versions, object, info),
       ...byRules(object, undefined, info),
@@ -107,6 +92,28 @@ export function customStrategy(
         },
       },
     },
+  };
+}
+
+/** Leaves out errors that the stored object has, too. `found` has the wrong values of each object, and then those that are left. */
+function ratchetsOf(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  found: WeakMap<ApiObject, readonly FieldError[]>,
+): NonNullable<Strategy['ratchets']> {
+  const withChangedOnly: NonNullable<Strategy['ratchets']> = (faults, previous, info, next) => {
+    const wrong = new Set(found.get(next));
+    if (!RATCHETS_VALUES || !faults.some((each) => wrong.has(each))) return faults;
+    const kept = findWrongValues(versions, next, info, previous);
+    found.set(next, kept);
+    return [...kept, ...faults.filter((each) => !wrong.has(each))];
+  };
+  return (all, previous, info, next) => {
+    if (previous === undefined) return all;
+    const faults = withChangedOnly(all, previous, info, next);
+    // Objects with numbers beyond the range of their format from before the rule can still be updated.
+    if (!faults.some(isOutOfRange)) return faults;
+    const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
+    return faults.filter(({ message }) => !former.some((each) => each.message === message));
   };
 }
 
