@@ -95,12 +95,19 @@ export function customStrategy(
   };
 }
 
+type Ratchet = (
+  faults: readonly FieldError[],
+  previous: ApiObject | undefined,
+  info: WriteInfo,
+  next: ApiObject,
+) => readonly FieldError[];
+
 /** Leaves out errors that the stored object has, too. `found` has the wrong values of each object, and then those that are left. */
 function ratchetsOf(
   versions: ReadonlyMap<string, StrategyVersion>,
   found: WeakMap<ApiObject, readonly FieldError[]>,
-): NonNullable<Strategy['ratchets']> {
-  const withChangedOnly: NonNullable<Strategy['ratchets']> = (faults, previous, info, next) => {
+): Ratchet {
+  const withChangedOnly: Ratchet = (faults, previous, info, next) => {
     const wrong = new Set(found.get(next));
     if (!RATCHETS_VALUES || !faults.some((each) => wrong.has(each))) return faults;
     const kept = findWrongValues(versions, next, info, previous);
