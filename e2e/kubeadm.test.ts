@@ -13,8 +13,11 @@ import { startProcess } from '../deploy/local/started-process';
 import { newCertificateRequest } from '../shared/certs/testing/new-certificate-request';
 import { defined } from '../shared/defined';
 import { eventually } from '../shared/testing/eventually';
+import { runAdmin } from './support/admin';
+import { CHART, HELMS, rendered } from './support/helm';
 import type { KubeadmFiles } from './support/kubeadm-files';
 import { writeKubeadmFiles } from './support/kubeadm-files';
+import { podTemplateOf } from './support/pods';
 import { explained, makeWorkspace, remember } from './support/workspace';
 
 /**
@@ -32,6 +35,7 @@ interface Manifest {
 }
 
 const GRACE_MS = 5_000;
+const [, HELM] = HELMS;
 const MANIFESTS = path.join(__dirname, 'support', 'kubeadm-v1.21');
 
 const workspace = makeWorkspace('kubeadm');
@@ -226,10 +230,49 @@ test(
   }),
 );
 
+(HELM.program === undefined ? test.skip : test)(
+  'both programs have the flags that the chart sets with nodes.enabled',
+  explained(async () => {
+    const objects = await rendered(HELM, ['--values', path.join(CHART, 'ci', 'nodes-values.yaml')]);
+    const flagsOf = (name: string): readonly string[] =>
+      manifestOf(`kube-${name}`).spec.containers[0]?.command ?? [];
+    const setFor = (kind: string, name: string): readonly string[] => {
+      const found = objects.find((each) => each.kind === kind && each.metadata?.name === `demo-orch-${name}`);
+      return podTemplateOf(found ?? {})?.spec.containers[0]?.args ?? [];
+    };
+    const joining =
+      /^--(?:authorization-mode|enable-bootstrap-token-auth|enable-admission-plugins|controllers)=/u;
+    for (const name of ['apiserver', 'controller-manager']) {
+      const wanted = setFor('Deployment', name).filter((flag) => joining.test(flag));
+      expect(wanted.length).toBeGreaterThan(0);
+      expect(flagsOf(name)).toEqual(expect.arrayContaining([...wanted]));
+    }
+    expect(setFor('Job', 'cluster-info')).toEqual(expect.arrayContaining(['--allow-join']));
+  }),
+);
+
 test(
-  'a node that joins gets a certificate of the cluster',
+  'a node joins by the recipe of the chart: with a bootstrap token it gets a certificate, by which it registers itself only',
   explained(async () => {
     const admin = certified('kubernetes-admin', ['system:masters']);
+    // The Job of the chart.
+    const published = await runAdmin(
+      'cluster-info',
+      'publish',
+      `--kubeconfig=${path.join(files.dir, 'admin.conf')}`,
+      `--server=${server}`,
+      '--allow-join',
+    );
+    expect(published).toMatchObject({ code: 0, stdout: 'published kube-public/cluster-info\n' });
+    const token = await createToken(admin, 'abcdef', 'system:bootstrappers:kubeadm:default-node-token');
+    const stranger = await createToken(admin, 'ghijkl');
+
+    const info = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
+    await eventually('the cluster information is signed by the token', async () => {
+      const { data } = (await call({}, info)).json;
+      return data?.['jws-kubeconfig-abcdef'] !== undefined && String(data.kubeconfig).includes(server);
+    });
+
     const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const { pem, privateKey } = newCertificateRequest({
       commonName: 'system:node:n3',
@@ -240,19 +283,46 @@ test(
       signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
       usages: ['key encipherment', 'digital signature', 'client auth'],
     };
-    const asked = await call(admin, url, { method: 'POST', body: { metadata: { name: 'n3' }, spec } });
-    expect(asked.status).toBe(201);
+    const body = { metadata: { name: 'node-csr-n3' }, spec };
+    expect((await call(stranger, url, { method: 'POST', body })).status).toBe(403);
+    expect((await call(token, url, { method: 'POST', body })).status).toBe(201);
     let cert = '';
-    await eventually('the certificate is issued', async () => {
-      const { json } = await call(admin, `${url}/n3`);
+    await eventually('the request is approved and signed', async () => {
+      const { json } = await call(token, `${url}/node-csr-n3`);
       cert = decoded(json.status?.certificate);
       return cert !== '';
     });
-    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const made = await call({ cert, key }, NODES, { method: 'POST', body: { metadata: { name: 'n3' } } });
-    expect(made.status).toBe(201);
+    const node = { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+    const register = async (metadata: object): Promise<Reply> =>
+      call(node, NODES, { method: 'POST', body: { metadata } });
+    expect((await register({ name: 'n4' })).json.message).toContain('is not allowed to modify node "n4"');
+    const labels = { 'node-restriction.kubernetes.io/trusted': 'true' };
+    expect((await register({ name: 'n3', labels })).status).toBe(403);
+    expect((await register({ name: 'n3' })).status).toBe(201);
+    const lease = { metadata: { name: 'n3' }, spec: { holderIdentity: 'n3' } };
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    expect((await call(node, leases, { method: 'POST', body: lease })).status).toBe(201);
   }),
 );
+
+/** Creates the Secret of a bootstrap token as helm/orch/README.md describes it. */
+async function createToken(admin: Credentials, id: string, groups?: string): Promise<Credentials> {
+  const secret = '0123456789abcdef';
+  const body = {
+    metadata: { name: `bootstrap-token-${id}` },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: {
+      'token-id': id,
+      'token-secret': secret,
+      'usage-bootstrap-authentication': 'true',
+      'usage-bootstrap-signing': 'true',
+      ...(groups === undefined ? {} : { 'auth-extra-groups': groups }),
+    },
+  };
+  const made = await call(admin, '/api/v1/namespaces/kube-system/secrets', { method: 'POST', body });
+  expect(made.status).toBe(201);
+  return { token: `${id}.${secret}` };
+}
 
 const NODES = '/api/v1/nodes';
 const SECRETS = '/api/v1/namespaces/default/secrets';

@@ -271,18 +271,3 @@ run('values for OpenID Connect and webhooks become flags and files', async () =>
     ]),
   );
 });
-
-run('nodes.enabled lets nodes join', async () => {
-  const objects = await renderFile('nodes-values.yaml');
-  expect(argsOf(objects, 'Deployment', '-apiserver')).toEqual(
-    expect.arrayContaining([
-      '--authorization-mode=Node,RBAC',
-      '--enable-bootstrap-token-auth=true',
-      '--enable-admission-plugins=NodeRestriction',
-    ]),
-  );
-  expect(argsOf(objects, 'Deployment', '-controller-manager')).toContain(
-    '--controllers=*,bootstrapsigner,tokencleaner',
-  );
-  expect(argsOf(objects, 'Job', '-cluster-info')).toContain('--allow-join');
-});

@@ -29,7 +29,7 @@ const SERVER_HOSTS = [
 ];
 const RSA_BITS = 2_048;
 
-/** Writes certificates, keys and the controller-manager's kubeconfig under kubeadm's names, for an API server at this address. */
+/** Writes certificates, keys and the kubeconfigs of the administrator and of the controller-manager under kubeadm's names, for an API server at this address. */
 export function writeKubeadmFiles(dir: string, server: string): KubeadmFiles {
   const pki = path.join(dir, 'pki');
   mkdirSync(path.join(pki, 'etcd'), { recursive: true });
@@ -60,15 +60,11 @@ export function writeKubeadmFiles(dir: string, server: string): KubeadmFiles {
   write('etcd/server', issue(etcd, { ...etcdServer, usages: ['server', 'client'] }));
   write('front-proxy-client', frontProxy);
   writeAccountKeys(pki);
-  writeFileSync(
-    path.join(dir, 'controller-manager.conf'),
-    kubeconfig({
-      server,
-      ca,
-      user: 'system:kube-controller-manager',
-      own: client('system:kube-controller-manager'),
-    }),
-  );
+  for (const [file, user, groups] of [
+    ['controller-manager.conf', 'system:kube-controller-manager', []],
+    ['admin.conf', 'kubernetes-admin', masters],
+  ] as const)
+    writeFileSync(path.join(dir, file), kubeconfig({ server, ca, user, own: client(user, groups) }));
   return { dir, ca: ca.certificatePem, client, frontProxy };
 }
 
