@@ -7,16 +7,13 @@ import type { EtcdCluster } from '../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../deploy/local/etcd-cluster';
 import { eventually } from '../shared/testing/eventually';
 import type { Answer, ApiClient } from './support/client';
-import { follow } from './support/follow';
-import { freshCollection } from './support/fresh-collection';
 import { configMap } from './support/objects';
 import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
+import { startRollingLoad } from './support/rolling-load';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
-import { runWriters } from './support/writers';
 
-const OBJECTS_A_ROUND = 20;
 const CONCURRENCY = 4;
 
 describe('three members of etcd under load', () => {
@@ -80,52 +77,16 @@ describe('three members of etcd under load', () => {
 
   /** Injects a fault while writers and a watch use all replicas; afterwards the watch must have seen every acknowledged write in order. */
   async function underLoad(name: string, breakIt: () => Promise<void>): Promise<void> {
-    const clients = set.replicas.map(({ client }) => client);
-    const collection = await freshCollection(set.of(0), name);
-    const from = (await set.of(0).get(collection)).body.metadata?.resourceVersion ?? '';
-    const over = new AbortController();
-    const seen = new Map<string, string[]>();
-    const watching = follow(
-      {
-        clients,
-        path: collection,
-        from,
-        onEvent: ({ object: { metadata } }) => {
-          const { name: object = '', resourceVersion = '' } = metadata ?? {};
-          seen.set(object, [...(seen.get(object) ?? []), resourceVersion]);
-        },
-      },
-      over.signal,
+    const load = await startRollingLoad(
+      set.replicas.map(({ client }) => client),
+      { namespace: name, concurrency: CONCURRENCY },
     );
-    watching.catch(() => undefined);
-    const acknowledged = new Map<string, readonly string[]>();
-    const stop = new AbortController();
-    const writing = (async () => {
-      for (let round = 0; !stop.signal.aborted; round++) {
-        const ledger = await runWriters({
-          clients,
-          path: collection,
-          objects: OBJECTS_A_ROUND,
-          concurrency: CONCURRENCY,
-          namePrefix: `round-${String(round)}`,
-        });
-        for (const [object, versions] of ledger.acknowledged) acknowledged.set(object, versions);
-      }
-    })();
-    writing.catch(() => undefined);
-    await breakIt();
-    stop.abort();
-    await writing;
-    const lacking = (): readonly string[] =>
-      [...acknowledged].flatMap(([object, versions]) =>
-        versions.filter((version) => seen.get(object)?.includes(version) !== true),
-      );
-    await eventually('every acknowledged write was seen', async () =>
-      Promise.resolve(lacking().length === 0),
-    );
-    for (const versions of seen.values()) expect(versions.map(Number)).toEqual(ascending(versions));
-    over.abort();
-    await watching;
+    try {
+      await breakIt();
+      await load.stop();
+    } finally {
+      await load.cancel();
+    }
   }
 });
 
@@ -221,10 +182,6 @@ describe('an etcd that is full', () => {
 async function metricOf(client: ApiClient, name: string): Promise<number> {
   const { text } = await client.get('/metrics');
   return Number(new RegExp(`^${name} (\\d+)$`, 'mu').exec(text)?.[1]);
-}
-
-function ascending(versions: readonly string[]): readonly number[] {
-  return [...new Set(versions.map(Number))].sort((a, b) => a - b);
 }
 
 async function memberOf(

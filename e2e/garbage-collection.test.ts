@@ -1,17 +1,12 @@
-import path from 'node:path';
-import { startControllerManager } from '../deploy/local/controller-manager';
-import { ensureCredentials } from '../deploy/local/credentials';
 import type { StartedProcess } from '../deploy/local/started-process';
 import type { OwnerReference } from '../shared/object/object';
 import { eventually } from '../shared/testing/eventually';
 import type { Body } from './support/client';
-import { NAMES } from './support/dialect';
 import { configMap, namespace, secret } from './support/objects';
 import { sized } from './support/scale';
-import { suiteHaSet } from './support/suite';
-import { explained, remember } from './support/workspace';
+import { startManagerOf, suiteHaSet } from './support/suite';
+import { explained } from './support/workspace';
 
-const DIALECT = 'kubernetes';
 const GRACE_MS = 5_000;
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets';
@@ -36,7 +31,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
     etcd: 1,
     balancer: false,
     controllerManagers: 0,
-    dialect: DIALECT,
+    dialect: 'kubernetes',
   });
   beforeAll(
     explained(async () => {
@@ -46,16 +41,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   async function startManager(extraArgs: readonly string[] = []): Promise<StartedProcess> {
-    const dir = path.dirname(set.kubeconfig);
-    return remember(
-      await startControllerManager({
-        name: 'controller-manager',
-        kubeconfig: path.join(dir, 'controller-manager.kubeconfig'),
-        credentials: ensureCredentials(dir, NAMES[DIALECT].controllerManager),
-        dialect: DIALECT,
-        extraArgs: [...SHORT_LEASE, ...extraArgs],
-      }),
-    );
+    return startManagerOf(set, { name: 'controller-manager', extraArgs: [...SHORT_LEASE, ...extraArgs] });
   }
 
   async function define(kind: string, collection: string): Promise<void> {

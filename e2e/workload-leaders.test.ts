@@ -1,14 +1,9 @@
-import path from 'node:path';
-import { startControllerManager } from '../deploy/local/controller-manager';
-import { ensureCredentials } from '../deploy/local/credentials';
 import type { StartedProcess } from '../deploy/local/started-process';
 import { eventually } from '../shared/testing/eventually';
-import { NAMES } from './support/dialect';
 import { follow } from './support/follow';
-import { suiteHaSet } from './support/suite';
-import { explained, remember } from './support/workspace';
+import { startManagerOf, suiteHaSet } from './support/suite';
+import { explained } from './support/workspace';
 
-const DIALECT = 'kubernetes';
 const GRACE_MS = 5_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const APPS = '/apis/apps/v1/namespaces/default';
@@ -45,7 +40,7 @@ describe('two controller managers whose leader is killed and frozen while a Depl
     etcd: 1,
     balancer: false,
     controllerManagers: 0,
-    dialect: DIALECT,
+    dialect: 'kubernetes',
   });
   afterAll(async () => {
     stop.abort();
@@ -54,19 +49,13 @@ describe('two controller managers whose leader is killed and frozen while a Depl
   });
 
   async function start(index: number): Promise<void> {
-    const dir = path.dirname(set.kubeconfig);
-    managers[index] = remember(
-      await startControllerManager({
-        name: `controller-manager-${String(index)}`,
-        kubeconfig: path.join(dir, 'controller-manager.kubeconfig'),
-        credentials: ensureCredentials(dir, NAMES[DIALECT].controllerManager),
-        dialect: DIALECT,
-        extraArgs: SHORT_LEASE,
-        onLine: (line) => {
-          if (line.includes('became the leader')) leader = index;
-        },
-      }),
-    );
+    managers[index] = await startManagerOf(set, {
+      name: `controller-manager-${String(index)}`,
+      extraArgs: SHORT_LEASE,
+      onLine: (line) => {
+        if (line.includes('became the leader')) leader = index;
+      },
+    });
     // As its service manager does: also a leader that lost its lease on a slow machine ends.
     void managers[index]?.exited.then(async () => (stop.signal.aborted ? undefined : start(index)));
   }

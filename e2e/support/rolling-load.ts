@@ -5,7 +5,6 @@ import { freshCollection } from './fresh-collection';
 import { runWriters } from './writers';
 
 const OBJECTS_A_ROUND = 20;
-const CONCURRENCY = 2;
 
 /** The namespace of the objects that the load writes. */
 export const LOAD_NAMESPACE = 'load';
@@ -16,13 +15,16 @@ export interface RollingLoad {
 }
 
 /**
- * Starts writers on all replicas, and a watch that moves between them, while a test replaces the replicas. `stop` checks that every
+ * Starts writers on all replicas, and a watch that moves between them, while a test replaces parts of the set. `stop` checks that every
  * acknowledged write was seen once and in order; `cancel` only ends the load, while the replicas still run.
  */
-export async function startRollingLoad(clients: readonly ApiClient[]): Promise<RollingLoad> {
+export async function startRollingLoad(
+  clients: readonly ApiClient[],
+  { namespace = LOAD_NAMESPACE, concurrency = 2 } = {},
+): Promise<RollingLoad> {
   const [client] = clients;
   if (client === undefined) throw new Error('There are no replicas.');
-  const collection = await freshCollection(client, LOAD_NAMESPACE);
+  const collection = await freshCollection(client, namespace);
   const from = (await client.get(collection)).body.metadata?.resourceVersion ?? '';
   const watching = new AbortController();
   const seen = new Map<string, string[]>();
@@ -47,7 +49,7 @@ export async function startRollingLoad(clients: readonly ApiClient[]): Promise<R
         clients,
         path: collection,
         objects: OBJECTS_A_ROUND,
-        concurrency: CONCURRENCY,
+        concurrency,
         namePrefix: `round-${String(round)}`,
       });
       for (const [name, versions] of acknowledged) written.set(name, versions);

@@ -1,8 +1,14 @@
+import path from 'node:path';
+import type { ControllerManagerOptions } from '../../deploy/local/controller-manager';
+import { startControllerManager } from '../../deploy/local/controller-manager';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import type { StartedProcess } from '../../deploy/local/started-process';
+import { NAMES } from './dialect';
 import type { HaSet, HaSetOptions } from './ha-set';
 import { startHaSet } from './ha-set';
 import type { LocalServer } from './local-server';
 import { startLocalServer } from './local-server';
-import { explained } from './workspace';
+import { explained, remember } from './workspace';
 
 /**
  * Starts a set before the first test of the calling suite, and stops it after the last. Tests and later hooks can use it. A hook that must run
@@ -51,6 +57,23 @@ export function suiteLocalServer(...how: Parameters<typeof startLocalServer>): O
       return local().dataDir;
     },
   };
+}
+
+/** Starts a controller-manager of a suite's own for a set of the Kubernetes dialect, with the rights of its service accounts. */
+export async function startManagerOf(
+  { kubeconfig }: Pick<HaSet, 'kubeconfig'>,
+  options: Pick<ControllerManagerOptions, 'name' | 'extraArgs' | 'onLine'>,
+): Promise<StartedProcess> {
+  const dialect = 'kubernetes';
+  const dir = path.dirname(kubeconfig);
+  return remember(
+    await startControllerManager({
+      ...options,
+      kubeconfig: path.join(dir, 'controller-manager.kubeconfig'),
+      credentials: ensureCredentials(dir, NAMES[dialect].controllerManager),
+      dialect,
+    }),
+  );
 }
 
 function startedForSuite<T extends { stop(): Promise<void> }>(start: () => Promise<T>): () => T {
