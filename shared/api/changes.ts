@@ -148,10 +148,12 @@ const CHANGES = {
   protectedAttributesClasses: { since: '1.33' },
   /** OpenAPI v3 has the zero values of fields that are always there as their defaults. */
   publishedDefaults: { since: '1.24' },
-  /** Rules of custom resources that fail on unchanged parts only warn. */
-  ratchetedRules: { since: '1.30' },
+  /** Values of custom resources that an update leaves unchanged are not refused, and rules that fail on them only warn. */
+  ratchetedResources: { since: '1.30' },
   /** Disks that many pods of one template mount must be read-only. */
   readOnlySharedDisks: { until: '1.27' },
+  /** Errors of values of custom resources have reasons of their own for lengths, sizes and types. */
+  reasonsOfValues: { since: '1.24' },
   /** Tables of CertificateSigningRequests show the requested duration. */
   requestedDurationColumn: { since: '1.22' },
   /** The restarts of pods are text in tables. */

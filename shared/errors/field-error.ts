@@ -6,7 +6,7 @@ import { StatusError } from './status-error';
 
 /**
  * Field error types: reason codes of status causes with the text that begins the message. They are those of
- * `field.Error` (k8s.io/apimachinery/pkg/util/validation/field, v1.21).
+ * `field.Error` (k8s.io/apimachinery/pkg/util/validation/field).
  */
 export const FIELD_ERROR = {
   FieldValueNotFound: 'Not found',
@@ -17,6 +17,7 @@ export const FIELD_ERROR = {
   FieldValueForbidden: 'Forbidden',
   FieldValueTooLong: 'Too long',
   FieldValueTooMany: 'Too many',
+  FieldValueTypeInvalid: 'Invalid value',
   InternalError: 'Internal error',
 } as const;
 export type FieldErrorReason = keyof typeof FIELD_ERROR;

@@ -64,15 +64,15 @@ function checkKeyed(keys: readonly string[], list: readonly unknown[], place: Pl
   }
   spend(place.budget, KEY_STEPS * keys.length * list.length);
   if (isSpent(place.budget)) return;
-  const shown = list.map((item) => keyOfItem(isJsonObject(item) ? item : {}, keys));
+  const shown = list.map((item) => keyOf(isJsonObject(item) ? item : {}, keys));
   checkUnique(shown, shown, place);
 }
 
 /** Cost of looking up one key of one item, in steps. */
-export const KEY_STEPS = 0.1;
+const KEY_STEPS = 0.1;
 
 /** Returns the keys of an item with their values. */
-export function keyOfItem(item: JsonObject, keys: readonly string[]): JsonObject {
+function keyOf(item: JsonObject, keys: readonly string[]): JsonObject {
   const given = keys.filter((key) => Object.hasOwn(item, key));
   return Object.fromEntries(given.map((key) => [key, getOwn(item, key)]));
 }

@@ -1,13 +1,15 @@
 import type { FieldError, FieldErrorReason } from '../errors/field-error';
-import { FIELD_ERROR, ERRORS_SHOWN_MAX } from '../errors/field-error';
+import { FIELD_ERROR, ERRORS_SHOWN_MAX, tooLong, tooMany } from '../errors/field-error';
+import { isInForce } from '../api/changes';
 import type { Budget } from './budget';
 import { isSpent, spend, TEXT_CHARS_PER_STEP } from './budget';
 import { goQuote, goValue } from './go-text';
+import type { StructuralSchema } from './structural-schema';
 import { canonicalText } from './unique-key';
 
 /** Result of validating a value. */
 export interface Outcome {
-  /** By message, since upstream deduplicates messages: all items of a list have the same path. */
+  /** By message, since upstream deduplicates messages: without indices, all items of a list have the same path. */
   readonly problems: Map<string, FieldError>;
   /** Number of successful checks, which selects the nearest of several failed alternatives. */
   matches: number;
@@ -15,17 +17,20 @@ export interface Outcome {
 
 /** One value that is being validated. */
 export interface Check {
-  /** Names joined by dots, with indices of list items if upstream shows them at the API level in force. */
+  /** Names joined by dots, with the indices of lists at API levels whose messages have them. */
   readonly path: string;
-  /** The value of the stored object at the same place, or `NO_PREVIOUS`. */
-  readonly previous: unknown;
-  readonly showsIndices: boolean;
   readonly outcome: Outcome;
   readonly budget: Budget;
+  /** Undefined where nothing is ratcheted. */
+  readonly previous: Previous | undefined;
 }
 
-/** There is no stored object, or it has no value that corresponds. */
-export const NO_PREVIOUS = Symbol('no previous value');
+/** The value of the stored object in the place of a validated one. */
+export interface Previous {
+  readonly value: unknown;
+  /** The structural schema of this place. Inside of `anyOf` and the like it is not the schema that is validated. */
+  readonly schema: StructuralSchema;
+}
 
 export function createOutcome(): Outcome {
   return { problems: new Map(), matches: 0 };
@@ -86,9 +91,37 @@ export function budgetExceeded(): FieldError {
 }
 
 /** Reports a problem whose message contains the path. */
-export function addPlainProblem(check: Check, message: string, value: unknown): void {
-  addDetailedProblem(check, message, () => goError('FieldValueInvalid', fieldOf(check.path), value, message));
+export function addPlainProblem(
+  check: Check,
+  message: string,
+  value: unknown,
+  reason: FieldErrorReason = 'FieldValueInvalid',
+): void {
+  addDetailedProblem(check, message, () => goError(reason, fieldOf(check.path), value, message));
 }
+
+const HAS_REASONS = isInForce('reasonsOfValues');
+
+/** Reports a value of another type or format. */
+export function addTypeProblem(check: Check, expected: string, actual: string): void {
+  const message = `${check.path} in body must be of type ${expected}: ${goQuote(actual)}`;
+  addPlainProblem(check, message, actual, HAS_REASONS ? 'FieldValueTypeInvalid' : undefined);
+}
+
+/** Reports a value that has too much of `unit`. */
+export function addSizeProblem(check: Check, value: string | number, max: number, unit: SizeUnit): void {
+  const { path } = check;
+  const size =
+    unit === 'chars' ? `be at most ${String(max)} chars long` : `have at most ${String(max)} ${unit}`;
+  const message = `${path} in body should ${size}`;
+  // Older releases show the limit of properties in place of their number.
+  if (!HAS_REASONS) addPlainProblem(check, message, unit === 'properties' ? max : value);
+  else if (typeof value === 'string')
+    addDetailedProblem(check, message, () => tooLong(fieldOf(path), value, max));
+  else addDetailedProblem(check, message, () => tooMany(fieldOf(path), value, max));
+}
+
+export type SizeUnit = 'chars' | 'items' | 'properties';
 
 /**
  * Returns the error for an unsupported value. It lists the supported values in the order of the schema, those

@@ -3,9 +3,16 @@ import { ownKeyMap } from '../own-key-map';
 import type { Budget } from './budget';
 import { spend, spendMatch, TEXT_CHARS_PER_STEP } from './budget';
 import { hasFormat, isTextFormat } from './formats';
-import { goFloat, goQuote } from './go-text';
+import { goFloat } from './go-text';
 import type { Check } from './outcome';
-import { addDetailedProblem, addPlainProblem, fieldOf, goError } from './outcome';
+import {
+  addDetailedProblem,
+  addPlainProblem,
+  addSizeProblem,
+  addTypeProblem,
+  fieldOf,
+  goError,
+} from './outcome';
 import { compilePattern } from './patterns';
 import type { NumberRules, TextRules } from './structural-schema';
 
@@ -15,16 +22,14 @@ export function checkText(rules: TextRules, value: string, check: Check): void {
   const { minLength, maxLength, pattern, format } = rules;
   spend(budget, value.length / TEXT_CHARS_PER_STEP);
   if (maxLength !== undefined && value.length > maxLength && runes(value) > maxLength) {
-    addPlainProblem(check, `${path} in body should be at most ${String(maxLength)} chars long`, value);
+    addSizeProblem(check, value, maxLength, 'chars');
   } else if (minLength !== undefined && runes(value) < minLength) {
     addPlainProblem(check, `${path} in body should be at least ${String(minLength)} chars long`, value);
   } else if (pattern !== '') checkPattern(pattern, value, check);
   if (!isTextFormat(format)) return;
   check.outcome.matches += 1;
   spend(budget, FORMAT_STEPS);
-  if (!hasFormat(value, format)) {
-    addPlainProblem(check, `${path} in body must be of type ${format}: ${goQuote(value)}`, value);
-  }
+  if (!hasFormat(value, format)) addTypeProblem(check, format, value);
 }
 
 /** Cost of checking the format of a short text, in steps. A date costs most. */
@@ -148,6 +153,5 @@ export function checkLength(
   const { path } = check;
   if (min !== undefined && size < min)
     addPlainProblem(check, `${path} in body should have at least ${String(min)} items`, size);
-  if (max !== undefined && size > max)
-    addPlainProblem(check, `${path} in body should have at most ${String(max)} items`, size);
+  if (max !== undefined && size > max) addSizeProblem(check, size, max, 'items');
 }

@@ -1,5 +1,5 @@
 import type { Check } from './outcome';
-import { addPlainProblem } from './outcome';
+import { addTypeProblem } from './outcome';
 import type { StructuralSchema } from './structural-schema';
 import { ownKeyMap } from '../own-key-map';
 
@@ -12,7 +12,7 @@ export function checkType(schema: StructuralSchema, value: unknown, check: Check
   const format = schema.text?.format ?? '';
   if (value === null || value === undefined) {
     if (expected === '' || schema.isNullable) check.outcome.matches += 1;
-    else wrongType(check, expected, 'null');
+    else addTypeProblem(check, expected, 'null');
     return;
   }
   if (expected === '' && format === '') return;
@@ -20,8 +20,8 @@ export function checkType(schema: StructuralSchema, value: unknown, check: Check
   check.outcome.matches += 1;
   if (fits(expected, actual, value)) check.outcome.matches += 1;
   // Upstream's message names the value's format instead of its type, except for strings and lists.
-  else if (isNamedByType(format, actual)) wrongType(check, expected, actual);
-  else wrongType(check, format, FORMATS_OF_VALUES.get(actual) ?? '');
+  else if (isNamedByType(format, actual)) addTypeProblem(check, expected, actual);
+  else addTypeProblem(check, format, FORMATS_OF_VALUES.get(actual) ?? '');
 }
 
 function isNamedByType(format: string, actual: string): boolean {
@@ -55,8 +55,4 @@ function typeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return 'integer';
   return typeof value;
-}
-
-function wrongType(check: Check, expected: string, actual: string): void {
-  addPlainProblem(check, `${check.path} in body must be of type ${expected}: "${actual}"`, actual);
 }

@@ -1,10 +1,11 @@
-import type { FieldError } from '../errors/field-error';
 import { isInForce } from '../api/changes';
+import { counterparts } from '../cel/schema/evaluate-rules';
+import type { FieldError } from '../errors/field-error';
 import type { JsonObject } from '../object/clone';
-import { deepEqual, getOwn, isJsonObject } from '../object/clone';
+import { isJsonObject } from '../object/clone';
 import type { Budget } from './budget';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend, TEXT_CHARS_PER_STEP } from './budget';
-import type { Check, Outcome } from './outcome';
+import type { Check, Outcome, Previous } from './outcome';
 import {
   createOutcome,
   enumError,
@@ -12,47 +13,35 @@ import {
   fieldOf,
   goError,
   mergeOutcome,
-  NO_PREVIOUS,
   PROBLEMS_MAX,
   addPlainProblem,
+  addSizeProblem,
   requiredError,
   budgetExceeded,
 } from './outcome';
 import { checkLength, checkNumber, checkText } from './scalar-checks';
 import type { Junctors, StructuralSchema } from './structural-schema';
 import { checkType } from './type-check';
-import { keyOfItem, KEY_STEPS } from './list-types';
 import { uniqueKey } from './unique-key';
 
-const SHOWS_INDICES = isInForce('indicesOfItems');
-
-export interface ValueValidation {
+export interface ValidationOptions {
   /** Precedes the field of each error (`spec.versions[0].…default`). */
   readonly prefix?: string;
   /** When it is exhausted, validation stops with an error that says so. */
   readonly budget?: Budget;
-  /** The stored object of an update: errors of values that are equal in it are left out. */
-  readonly previous?: unknown;
-  /** Whether paths have the indices of list items; by default as at the API level in force. */
-  readonly showsIndices?: boolean;
+  /** The stored object of an update: errors of parts that equal it are left out (k8s.io/apiextensions-apiserver `ratcheting.go`). */
+  readonly previous?: JsonObject | undefined;
 }
 
-/**
- * Validates a value against the keywords of its schema, with the messages of upstream. Values of a list correspond to those of the stored object
- * by the keys of the list, if it has any. Source: `ratchetingValueValidator` of k8s.io/apiextensions-apiserver.
- */
+/** Validates a value against the keywords of its schema, with the messages of upstream. */
 export function validateValues(
   schema: StructuralSchema,
   value: unknown,
-  {
-    prefix = '',
-    budget = createBudget(),
-    previous = NO_PREVIOUS,
-    showsIndices = SHOWS_INDICES,
-  }: ValueValidation = {},
+  { prefix = '', budget = createBudget(), previous }: ValidationOptions = {},
 ): readonly FieldError[] {
   const outcome = createOutcome();
-  validateNode(schema, value, { path: '', outcome, budget, previous, showsIndices });
+  const before = previous === undefined ? undefined : { schema, value: previous };
+  validateNode(schema, value, { path: '', outcome, budget, previous: before });
   const errors = [...outcome.problems.values()];
   if (isSpent(budget)) errors.push(budgetExceeded());
   return prefix === ''
@@ -71,17 +60,9 @@ const MATCHES_OF_ANY = 4;
 
 function validateNode(schema: StructuralSchema, value: unknown, check: Check): void {
   const { outcome, budget, previous } = check;
-  const { size } = outcome.problems;
-  if (isSpent(budget) || size >= PROBLEMS_MAX) return;
+  if (isSpent(budget) || outcome.problems.size >= PROBLEMS_MAX) return;
+  const known = outcome.problems.size;
   spend(budget, 1);
-  checkNode(schema, value, check);
-  const hasNew = previous !== NO_PREVIOUS && outcome.problems.size > size;
-  if (hasNew && deepEqual(value, previous))
-    for (const message of [...outcome.problems.keys()].slice(size)) outcome.problems.delete(message);
-}
-
-function checkNode(schema: StructuralSchema, value: unknown, check: Check): void {
-  const { outcome } = check;
   checkType(schema, value, check);
   if (value !== null && value !== undefined) {
     outcome.matches += MATCHES_OF_ANY;
@@ -89,12 +70,56 @@ function checkNode(schema: StructuralSchema, value: unknown, check: Check): void
     checkKind(schema, value, check);
   }
   if (schema.choices !== undefined) checkChoices(schema.choices, value, check);
+  if (previous !== undefined && outcome.problems.size > known && isSame(value, previous.value, budget))
+    dropProblems(outcome, known);
 }
 
-/** The check of a part. It is a literal, because copies of objects are slow where every value of an object has one. */
-function checkAt({ outcome, budget, showsIndices }: Check, path: string, previous: unknown): Check {
-  return { path, outcome, budget, previous, showsIndices };
+/** Keeps the first `known` problems alone. */
+function dropProblems({ problems }: Outcome, known: number): void {
+  for (const message of [...problems.keys()].slice(known)) problems.delete(message);
 }
+
+function isSame(a: unknown, b: unknown, budget: Budget): boolean {
+  spend(budget, COMPARISON_STEPS);
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((each, index) => isSame(each, b[index], budget))
+    );
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name], budget));
+}
+
+/** Cost of comparing a value with its previous one, in steps. */
+const COMPARISON_STEPS = 0.25;
+
+/** Returns the previous value of a field; undefined where the stored object has none, or the schema does not know the field. */
+function previousField({ previous, path }: Check, key: string): Previous | undefined {
+  if (previous === undefined || !isJsonObject(previous.value) || !Object.hasOwn(previous.value, key))
+    return undefined;
+  // Both objects were converted to the version of the request.
+  if (path === '' && (key === 'apiVersion' || key === 'kind')) return undefined;
+  const { properties, additionalProperties: more } = previous.schema;
+  const schema = properties.get(key) ?? (typeof more === 'object' ? more : undefined);
+  return schema === undefined ? undefined : { schema, value: previous.value[key] };
+}
+
+/** Returns how to find the previous value of an item: those of keyed lists have one. */
+function previousItems({ previous }: Check): ((item: unknown) => Previous | undefined) | undefined {
+  const schema = previous?.schema.items;
+  if (previous === undefined || schema === undefined) return undefined;
+  const counterpartOf = counterparts(previous.schema, previous.value);
+  return (item) => {
+    const value = counterpartOf(item);
+    return value === undefined ? undefined : { schema, value };
+  };
+}
+
+/** Releases without indices call all items of a list alike, and report one of them. */
+const HAS_INDICES = isInForce('indicesOfItems');
 
 function checkKind(schema: StructuralSchema, value: unknown, check: Check): void {
   const { outcome } = check;
@@ -115,38 +140,17 @@ function checkKind(schema: StructuralSchema, value: unknown, check: Check): void
 
 function checkList(schema: StructuralSchema, value: readonly unknown[], check: Check): void {
   const { items, list } = schema;
+  const { path, outcome, budget } = check;
   if (items !== undefined) {
-    const previousOf = previousItems(schema, check);
+    const previousOf = previousItems(check);
     for (const [index, each] of value.entries()) {
-      const path = check.showsIndices ? `${check.path}[${String(index)}]` : check.path;
-      validateNode(items, each, checkAt(check, path, previousOf(each)));
-      if (isSpent(check.budget)) return;
+      const at = HAS_INDICES ? `${path}[${String(index)}]` : path;
+      validateNode(items, each, { path: at, outcome, budget, previous: previousOf?.(each) });
+      if (isSpent(budget)) return;
     }
   }
   if (list === undefined) return;
   checkLength(value.length, { min: list.minItems, max: list.maxItems }, check);
-}
-
-/** Returns how to find the stored item that corresponds to an item: the first one with its keys. */
-function previousItems(
-  { listType, listMapKeys }: StructuralSchema,
-  { previous, budget }: Check,
-): (item: unknown) => unknown {
-  if (listType !== 'map' || !Array.isArray(previous)) return () => NO_PREVIOUS;
-  spend(budget, 2 * KEY_STEPS * listMapKeys.length * previous.length);
-  const keyOf = (item: unknown): unknown => uniqueKey(keyOfItem(isJsonObject(item) ? item : {}, listMapKeys));
-  const byKey = new Map<unknown, unknown>();
-  for (const item of previous.toReversed() as readonly unknown[]) byKey.set(keyOf(item), item);
-  return (item) => {
-    const key = keyOf(item);
-    return byKey.has(key) ? byKey.get(key) : NO_PREVIOUS;
-  };
-}
-
-function previousField({ path, previous }: Check, key: string): unknown {
-  // The version of the stored object is that of the request.
-  if (!isJsonObject(previous) || !Object.hasOwn(previous, key)) return NO_PREVIOUS;
-  return path === '' && (key === 'apiVersion' || key === 'kind') ? NO_PREVIOUS : getOwn(previous, key);
 }
 
 /** Cost of looking up a value among the choices, in steps, besides building its key. */
@@ -177,16 +181,17 @@ function keysOf(choices: readonly unknown[]): ReadonlySet<unknown> {
 function checkObject(schema: StructuralSchema, value: JsonObject, check: Check): void {
   const { properties, additionalProperties: more, object } = schema;
   const keys = Object.keys(value);
-  const { path, budget } = check;
+  const { path, outcome, budget } = check;
   spend(budget, FIELD_STEPS * keys.length);
   if (object !== undefined && !hasGoodSize(keys.length, object, check)) return;
   for (const key of keys) {
     const declared = properties.get(key);
     if (declared !== undefined) {
       const at = path === '' ? key : `${path}.${key}`;
-      validateNode(declared, value[key], checkAt(check, at, previousField(check, key)));
+      validateNode(declared, value[key], { path: at, outcome, budget, previous: previousField(check, key) });
     } else if (typeof more === 'object') {
-      validateNode(more, value[key], checkAt(check, `${path}.${key}`, previousField(check, key)));
+      const at = `${path}.${key}`;
+      validateNode(more, value[key], { path: at, outcome, budget, previous: previousField(check, key) });
     } else if (more === false && key !== '$schema' && key !== 'id') {
       addPlainProblem(check, `${path}.${key} in body is a forbidden property`, key);
     }
@@ -225,11 +230,7 @@ function hasGoodSize(
     return false;
   }
   if (maxProperties !== undefined && size > maxProperties) {
-    addPlainProblem(
-      check,
-      `${check.path} in body should have at most ${String(maxProperties)} properties`,
-      maxProperties,
-    );
+    addSizeProblem(check, size, maxProperties, 'properties');
     return false;
   }
   return true;
@@ -291,9 +292,10 @@ function checkAllOf(schemas: readonly StructuralSchema[], value: unknown, check:
 }
 
 function outcomeOf(schema: StructuralSchema, value: unknown, check: Check): Outcome {
+  const { budget } = check;
   const outcome = createOutcome();
   validateNode(schema, value, { ...check, outcome });
-  spend(check.budget, ALTERNATIVE_STEPS * (1 + outcome.problems.size));
+  spend(budget, ALTERNATIVE_STEPS * (1 + outcome.problems.size));
   return outcome;
 }
 

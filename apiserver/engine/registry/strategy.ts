@@ -156,8 +156,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly prepareForUpdate?: (next: T, previous: T, info: WriteInfo) => T;
   /** Prepares expensive rules in slices of the event loop; undefined if there is nothing to prepare. */
   readonly prepareRules?: (next: T, previous: T | undefined, info: WriteInfo) => Promise<void> | undefined;
-  /** The rules of every write. */
-  readonly validate?: (object: T, info: WriteInfo) => readonly FieldError[];
+  /** The rules of every write; `previous` is the stored object of an update. */
+  readonly validate?: (object: T, info: WriteInfo, previous?: T) => readonly FieldError[];
   /** Additional rules for new objects. */
   readonly validateNew?: (object: T, info: WriteInfo) => readonly FieldError[];
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
@@ -169,7 +169,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
     faults: readonly FieldError[],
     previous: T | undefined,
     info: WriteInfo,
-    next: T,
   ) => readonly FieldError[];
   /** Warnings for the client about an object that is stored all the same. Not called for subresources. */
   readonly warnings?: WarnHook<T>;

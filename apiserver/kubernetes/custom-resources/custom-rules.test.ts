@@ -326,3 +326,90 @@ describe('selectable fields', () => {
     ]);
   });
 });
+
+describe('after a stricter definition', () => {
+  const schemaOf = (leaf: ReadonlyJson, most: number): ReadonlyJson => {
+    const item = { type: 'object', required: ['key'], properties: { key: { type: 'string' }, kind: leaf } };
+    const keyed = {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['key'],
+      items: item,
+    };
+    const properties = {
+      kind: leaf,
+      other: { type: 'string' },
+      keyed,
+      atomic: { type: 'array', items: item, maxItems: most },
+      map: { type: 'object', additionalProperties: { type: 'object', properties: { kind: leaf } } },
+      either: { type: 'object', properties: { kind: leaf }, anyOf: [{ required: ['kind'] }] },
+    };
+    return spec(properties, { rule: 'has(self.kind)' });
+  };
+  const stored = {
+    kind: 'old',
+    keyed: [
+      { key: 'a', kind: 'old' },
+      { key: 'b', kind: 'old' },
+    ],
+    atomic: [{ key: 'a', kind: 'old' }, { key: 'b' }],
+    map: { a: { kind: 'old' }, b: {} },
+    either: { kind: 'old' },
+  };
+  const NOT_CHECKED =
+    '<nil>: Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+  const unsupported = (field: string, value = 'old'): string =>
+    `spec.${field}: Unsupported value: "${value}": supported values: "new"`;
+
+  beforeEach(async () => {
+    const { gizmo, DEFINITIONS_PATH, definitionBody } = modules.definitions;
+    await define(schemaOf({ type: 'string' }, 9));
+    expect((await send('POST', '', gizmo('a', { spec: stored }))).code).toBe(201);
+    const schema = schemaOf({ type: 'string', enum: ['new'] }, 1);
+    const body = definitionBody({ versions: [{ name: 'v1', schema, subresources: { status: {} } }] });
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    expect((await api.call('PATCH', `${DEFINITIONS_PATH}/gizmos.example.com`, { body, headers })).code).toBe(
+      200,
+    );
+  });
+
+  test.each<[string, object, readonly string[]]>([
+    ['nothing', {}, []],
+    ['a field beside it', { other: 'x' }, []],
+    ['the value', { kind: 'next' }, [unsupported('kind', 'next')]],
+    [
+      'an item of a keyed list',
+      {
+        keyed: [
+          { key: 'b', kind: 'next' },
+          { key: 'a', kind: 'old' },
+        ],
+      },
+      [unsupported('keyed[0].kind', 'next')],
+    ],
+    [
+      'an item of another list, and its length as before',
+      { atomic: [{ key: 'a', kind: 'old' }, { key: 'c' }] },
+      ['spec.atomic: Too many: 2: must have at most 1 items', unsupported('atomic[0].kind')],
+    ],
+    ['one value of a map', { map: { b: { kind: 'old' } } }, [unsupported('map.b.kind')]],
+    ['what one alternative refuses', { either: { kind: 'next' } }, [unsupported('either.kind', 'next')]],
+  ])('an update that changes %s is refused for changed values alone', async (_what, changed, expected) => {
+    const reply = await send('PATCH', '/a', { spec: changed });
+    expect({ code: reply.code, causes: causes(reply).toSorted() }).toEqual({
+      code: expected.length === 0 ? 200 : 422,
+      causes: (expected.length === 0 ? [] : [...expected, NOT_CHECKED]).toSorted(),
+    });
+  });
+
+  test('a status may be written, and new objects are refused', async () => {
+    expect((await send('PATCH', '/a/status', { status: { seen: 1 } })).code).toBe(200);
+    const { gizmo } = modules.definitions;
+    const refused = await send('POST', '', gizmo('b', { spec: { keyed: stored.keyed } }));
+    expect(causes(refused)).toEqual([
+      unsupported('keyed[0].kind'),
+      unsupported('keyed[1].kind'),
+      NOT_CHECKED,
+    ]);
+  });
+});

@@ -19,7 +19,7 @@ import { keepCostWithin, keepSourceWithin } from '../kinds/rules/expression-boun
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-const RATCHETS = isInForce('ratchetedRules');
+export const RATCHETS = isInForce('ratchetedResources');
 
 /** Trees whose rules are all compiled. */
 const warm = new WeakSet<RuleNode>();
@@ -73,13 +73,13 @@ export function validateByRules(
 }
 
 /** Errors after which upstream evaluates no rules (`hasBlockingErr`). */
-function isBlocking({ reason, message }: FieldError): boolean {
+function isBlocking({ reason }: FieldError): boolean {
   return (
     reason === 'FieldValueNotSupported' ||
     reason === 'FieldValueRequired' ||
     reason === 'FieldValueTooLong' ||
     reason === 'FieldValueTooMany' ||
-    message.includes(' must be of type ')
+    reason === 'FieldValueTypeInvalid'
   );
 }
 

@@ -1,4 +1,3 @@
-import { isInForce } from '../../../shared/api/changes';
 import type { FieldError } from '../../../shared/errors/field-error';
 import type { JsonObject } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
@@ -15,13 +14,10 @@ import type { Strategy, WriteInfo } from '../../engine/registry/strategy';
 import { statusSubresource } from '../../engine/registry/strategy';
 import type { LoopBounds } from '../../engine/request/loop-bounds';
 import type { Guard } from '../../engine/storage/backend';
-import { validateByRules, warmRules } from './custom-rules';
+import { RATCHETS, validateByRules, warmRules } from './custom-rules';
 import { validateScaled } from './custom-scale';
 import type { LazyVersion } from './custom-version';
 import type { DefinitionVersion } from './definition';
-
-/** Wrong values that an update leaves as they are do not fail it. */
-const RATCHETS_VALUES = isInForce('ratchetedRules');
 
 export interface StrategyVersion extends DefinitionVersion {
   readonly lazy: LazyVersion;
@@ -54,10 +50,10 @@ export function customStrategy(
     statusLeavesMetadata: true,
     prepareRules: (_next, _previous, { via, bounds }) =>
       prepareRules(versions.get(via.version)?.lazy, bounds),
-    validate: (object, info) => {
+    validate: (object, info, previous) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
-      const wrongValues = findWrongValues(versions, object, info);
+      const wrongValues = findWrongValues(versions, object, info, previous);
       found.set(object, wrongValues);
       return [
         ...wrongValues,
@@ -65,7 +61,12 @@ export function customStrategy(
         ...(schema === undefined ? [] : validateEmbedded(schema, toRequestVersion(object, info))),
       ];
     },
-    ratchets: ratchetsOf(versions, found),
+    // Objects with numbers beyond the range of their format from before the rule can still be updated.
+    ratchets: (faults, previous, info) => {
+      if (previous === undefined || !faults.some(isOutOfRange)) return faults;
+      const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
+      return faults.filter(({ message }) => !former.some((each) => each.message === message));
+    },
     validateNew: (object, info) => [
       ...findDuplicates(versions, object, info),
       ...byRules(object, undefined, info),
@@ -82,7 +83,7 @@ export function customStrategy(
         // As in v1.21, status updates validate the values of the whole object, but neither embedded objects nor duplicates.
         validateUpdate: (next, previous, info) => {
           const { scale } = versions.get(info.via.version) ?? {};
-          const wrongValues = findWrongValues(versions, next, info);
+          const wrongValues = findWrongValues(versions, next, info, previous);
           found.set(next, wrongValues);
           return [
             ...wrongValues,
@@ -92,35 +93,6 @@ export function customStrategy(
         },
       },
     },
-  };
-}
-
-type Ratchet = (
-  faults: readonly FieldError[],
-  previous: ApiObject | undefined,
-  info: WriteInfo,
-  next: ApiObject,
-) => readonly FieldError[];
-
-/** Leaves out errors that the stored object has, too. `found` has the wrong values of each object, and then those that are left. */
-function ratchetsOf(
-  versions: ReadonlyMap<string, StrategyVersion>,
-  found: WeakMap<ApiObject, readonly FieldError[]>,
-): Ratchet {
-  const withChangedOnly: Ratchet = (faults, previous, info, next) => {
-    const wrong = new Set(found.get(next));
-    if (!RATCHETS_VALUES || !faults.some((each) => wrong.has(each))) return faults;
-    const kept = findWrongValues(versions, next, info, previous);
-    found.set(next, kept);
-    return [...kept, ...faults.filter((each) => !wrong.has(each))];
-  };
-  return (all, previous, info, next) => {
-    if (previous === undefined) return all;
-    const faults = withChangedOnly(all, previous, info, next);
-    // Objects with numbers beyond the range of their format from before the rule can still be updated.
-    if (!faults.some(isOutOfRange)) return faults;
-    const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
-    return faults.filter(({ message }) => !former.some((each) => each.message === message));
   };
 }
 
@@ -155,19 +127,26 @@ function selectableFieldsOf(
       };
 }
 
-/** Compares the values of an object with the schema of the request's version; with the stored object, only what differs from it. */
+/**
+ * Compares the values of an object with the schema of the request's version. At API level 1.30 and later, values that an update leaves unchanged
+ * pass.
+ */
 function findWrongValues(
   versions: ReadonlyMap<string, StrategyVersion>,
   object: ApiObject,
   info: WriteInfo,
-  before?: ApiObject,
+  previous?: ApiObject,
 ): readonly FieldError[] {
   const schema = versions.get(info.via.version)?.lazy.schema;
   if (schema === undefined) return [];
-  const previous = before === undefined ? {} : { previous: toRequestVersion(before, info) };
-  return validateWithin(info, (budget) =>
-    validateValues(schema, toRequestVersion(object, info), { budget, ...previous }),
-  );
+  const errorsBeside = (before: JsonObject | undefined): readonly FieldError[] =>
+    validateWithin(info, (budget) =>
+      validateValues(schema, toRequestVersion(object, info), { budget, previous: before }),
+    );
+  const errors = errorsBeside(undefined);
+  // Nearly all objects are valid, so that the comparison with the stored one comes afterwards.
+  const isRatcheted = RATCHETS && previous !== undefined && errors.length > 0;
+  return isRatcheted ? errorsBeside(toRequestVersion(previous, info)) : errors;
 }
 
 /** Finds duplicate items of sets and keyed lists. */

@@ -268,8 +268,14 @@ export function joinField(field: string, name: string): string {
   return field === '' || name.startsWith('[') ? `${field}${name}` : `${field}.${name}`;
 }
 
-/** Items correlate in keyed lists only: with the first item that has the same keys, which are scalars. */
-function counterparts({ listType, listMapKeys }: RuleNode, previous: unknown): (item: unknown) => unknown {
+/**
+ * Returns how to find the previous value of an item of a list; the found value is undefined where there is none. Items correlate in keyed lists
+ * only: with the first item that has the same keys, which are scalars.
+ */
+export function counterparts(
+  { listType, listMapKeys }: Pick<RuleNode, 'listType' | 'listMapKeys'>,
+  previous: unknown,
+): (item: unknown) => unknown {
   if (listType !== 'map' || !Array.isArray(previous)) return () => undefined;
   const keysOf = (item: unknown): string | undefined => {
     if (!isRecord(item) || listMapKeys.some((key) => (item[key] ?? undefined) === undefined))

@@ -99,8 +99,8 @@ export function validateChanged(draft: WriteAttempt): void {
   });
   const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
   const kept = (found: readonly FieldError[] = []): readonly FieldError[] =>
-    found.length === 0 ? found : (strategy.ratchets?.(found, current, info, next) ?? found);
-  const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
+    found.length === 0 ? found : (strategy.ratchets?.(found, current, info) ?? found);
+  const always = subresource === undefined ? kept(strategy.validate?.(next, info, current)) : [];
   const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
   draft.faults = [...metadata, ...moved, ...always, ...changes];
 }

@@ -60,7 +60,7 @@ export function validateNew(draft: WriteAttempt): void {
     ...(strategy.validate?.(object, info) ?? []),
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
-  const others = found.length === 0 ? found : (strategy.ratchets?.(found, undefined, info, object) ?? found);
+  const others = found.length === 0 ? found : (strategy.ratchets?.(found, undefined, info) ?? found);
   const isLater = strategy.compat?.metadataChecks === 'afterwards' && others.length > 0;
   draft.faults = isLater ? others : [...metadata, ...others];
 }

@@ -30,7 +30,7 @@ test('the rules of objects stay apart from those of changes', () => {
 
 test('what a pod was is not looked at for faults of another kind, nor for several sizes that it has not', () => {
   const strategy = withHugePages('core/pods', {});
-  expect(strategy?.ratchets?.([fault], unread, info(), unread)).toEqual([fault]);
+  expect(strategy?.ratchets?.([fault], unread, info())).toEqual([fault]);
   const resources = { limits: { 'hugepages-2Mi': '2Mi' } };
   const one = { metadata: {}, spec: { containers: [{ name: 'c', resources }] } };
   const on = info('HugePageStorageMediumSize');

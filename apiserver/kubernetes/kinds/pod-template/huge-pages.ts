@@ -19,8 +19,8 @@ export function withHugePages(resource: string, strategy: Strategy | undefined):
   const { validateNew, validateUpdate } = strategy ?? {};
   const rules: Strategy = {
     ...strategy,
-    ratchets: (all, previous, info, next) => {
-      const faults = strategy?.ratchets?.(all, previous, info, next) ?? all;
+    ratchets: (all, previous, info) => {
+      const faults = strategy?.ratchets?.(all, previous, info) ?? all;
       const { settings } = info;
       if (!faults.some(isRefusedHugePageReference)) return faults;
       const mayShow =

@@ -17,8 +17,8 @@ export function withLaterRules(resource: string, strategy: Strategy | undefined)
   const path = [...place, 'spec'];
   return {
     ...strategy,
-    ratchets: (faults, previous, info, next) => {
-      const kept = strategy?.ratchets?.(faults, previous, info, next) ?? faults;
+    ratchets: (faults, previous, info) => {
+      const kept = strategy?.ratchets?.(faults, previous, info) ?? faults;
       const left = isOn(info.settings, 'StrictIPCIDRValidation')
         ? kept
         : kept.filter((fault) => laterRuleOf(fault) !== 'spelling of addresses');
