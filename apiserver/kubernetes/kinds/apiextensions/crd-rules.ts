@@ -7,6 +7,7 @@ import type {
 } from '../../../../shared/api/types/apiextensions-v1';
 import { ruleFormProblems, ruleProblems, RULE_REASONS } from '../../../../shared/cel/schema/validate-rules';
 import type { DefinitionProblem, RuleRequirements } from '../../../../shared/cel/schema/validate-rules';
+import type { ValidationRule } from '../../../../shared/cel/schema/data-types';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
@@ -100,6 +101,24 @@ function toFieldError({ reason, field, value, detail }: DefinitionProblem): Fiel
       return internalError(field, detail);
     case 'FieldValueInvalid':
     default:
-      return invalid(field, value, detail);
+      return typeof value === 'object' && value !== null
+        ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${goText(value)}: ${detail}` }
+        : invalid(field, value, detail);
   }
+}
+
+/** Writes a rule as upstream shows its internal form: all fields, and the characters of HTML escaped. */
+function goText(rule: Partial<ValidationRule>): string {
+  const shown = {
+    Rule: rule.rule ?? '',
+    Message: rule.message ?? '',
+    MessageExpression: rule.messageExpression ?? '',
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? '',
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  };
+  return JSON.stringify(shown).replaceAll(
+    /[<>&\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
