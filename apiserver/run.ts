@@ -56,7 +56,7 @@ const READERS_OF_CACHE = [
 ] as const;
 
 /**
- * Puts a server together and serves until `stop` aborts; then drains and closes. The listener opens first and health answers at once;
+ * Puts a server together and serves until `stop` aborts; then drains and closes (graceful shutdown). The listener opens first and health answers at once;
  * readiness comes with the filled cache. Rejects when the store, the certificate or the port cannot be used, and when the store fails for good.
  */
 export async function runServer(context: ServerProcess, stop: AbortSignal): Promise<void> {

@@ -80,10 +80,10 @@ export const NAMESPACE = {
   nodeLease: fromNeutral('orch-node-lease'),
 } as const;
 
-/** The API server's own Service and Endpoints in the default namespace. */
 /** The value of the label of IPAddresses that belong to Services. */
 export const ADDRESS_ALLOCATOR = 'ipallocator.k8s.io';
 
+/** The API server's own Service and Endpoints in the default namespace. */
 export const API_SERVICE_NAME = fromNeutral('orch');
 
 export const FINALIZER = {

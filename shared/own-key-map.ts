@@ -1,6 +1,6 @@
 /**
- * A table that is looked up by words of clients. It has the rows that are written down, and nothing that every object has: `constructor` and
- * `toString` are no rows.
+ * Returns a table for look-ups by text from clients. As a Map it finds its own rows only: with a plain object, the key `constructor` or
+ * `__proto__` would find a property of `Object.prototype` (prototype pollution).
  */
 export function ownKeyMap<Row>(rows: Readonly<Record<string, Row>>): ReadonlyMap<string, Row> {
   return new Map(Object.entries(rows));

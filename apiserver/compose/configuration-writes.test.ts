@@ -2,7 +2,7 @@ import { silentLog } from '../../shared/log/log';
 import { GROUP, USER_GROUP } from '../../shared/names';
 import { patience } from '../../shared/testing/eventually';
 import type { Backend } from '../engine/storage/backend';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import { parseRequestInfo } from '../engine/request/request-info';
 import { newExchange } from '../engine/request/testing/new-exchange';
 import { createBootstrapObjects } from '../kubernetes/bootstrap/bootstrap-objects';
@@ -49,7 +49,7 @@ let shutdown: AbortController;
 
 beforeEach(async () => {
   shutdown = new AbortController();
-  api = await startInProcessApi(withLateEvents(new MemoryBackend()), { authorizationModes: ['RBAC'] });
+  api = await startInProcessApi(withLateEvents(new FaultyMemoryBackend()), { authorizationModes: ['RBAC'] });
   flow = startFlowControl(
     {
       isFair: true,

@@ -1,11 +1,11 @@
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import { startInProcessApi } from '../testing/in-process-api';
 import type { CheckedParts } from './health-checks';
 import { checksOf } from './health-checks';
 
 test('concurrent health checks share a single read of the store', async () => {
   const api = await startInProcessApi();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const asked = jest.spyOn(backend, 'currentRevision');
   const parts: Partial<CheckedParts> = {
     plane: api.plane,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AnswerStore } from '../engine/remote/shared-answers';
 import { PATIENCE_MS, patience } from '../../shared/testing/eventually';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import { clusterIdOf } from '../kubernetes/bootstrap/cluster-record';
 import { boundAnswers } from './shared-answers';
 
@@ -39,7 +39,7 @@ const SECRET = createSecretKey(Buffer.alloc(32, 'k'));
 const URL = 'https://webhook.test/tokens';
 
 interface Replica {
-  readonly backend: MemoryBackend;
+  readonly backend: FaultyMemoryBackend;
   readonly url?: string;
   readonly version?: 'v1' | 'v1beta1';
 }
@@ -59,7 +59,7 @@ async function answersOfReplica(store: AnswerStore, { backend, url = URL, versio
 
 test('a webhook response is shared with replicas on the same store that use the same service, and with no others', async () => {
   const store = memoryStore();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const teller = await answersOfReplica(store, { backend });
   teller('tokens').share('question', 'yes', { isGood: true, ttlMs: PATIENCE_MS });
   const heardBy = async (replica: Replica, purpose: 'tokens' | 'access' = 'tokens'): Promise<unknown> => {
@@ -68,7 +68,7 @@ test('a webhook response is shared with replicas on the same store that use the 
   };
   expect({
     sameCluster: await heardBy({ backend }),
-    otherCluster: await heardBy({ backend: new MemoryBackend() }),
+    otherCluster: await heardBy({ backend: new FaultyMemoryBackend() }),
     otherService: await heardBy({ backend, url: 'https://other.test/tokens' }),
     otherVersion: await heardBy({ backend, version: 'v1beta1' }),
     otherPurpose: await heardBy({ backend }, 'access'),

@@ -1,15 +1,15 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
 import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows';
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let api: InProcessApi;
 
 beforeAll(async () => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   api = await startInProcessApi(backend, ALL_KINDS);
 });
 afterAll(async () => {

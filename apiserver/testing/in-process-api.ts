@@ -42,7 +42,7 @@ import type { Backend } from '../engine/storage/backend';
 import { StorageError } from '../engine/storage/backend';
 import type { CacheLimits } from '../engine/watch-cache/limits';
 import { parseAddressRanges, parsePortRange } from '../kubernetes/kinds/service-allocation/value-range';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 
 export interface Reply {
   readonly code: number;
@@ -122,7 +122,7 @@ export function serviceRanges(networks: string, ports = '30000-32767'): ServiceR
 }
 
 export async function startInProcessApi(
-  backend: Backend = new MemoryBackend(),
+  backend: Backend = new FaultyMemoryBackend(),
   {
     services = {},
     authorizationModes = ['AlwaysAllow'],

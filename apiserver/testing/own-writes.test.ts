@@ -4,18 +4,18 @@ import type { Entry } from '../engine/watch-cache/state/entry';
 import { decodeEntry } from '../engine/watch-cache/state/entry-codec';
 import { RecentObjects } from '../engine/watch-cache/recent-objects';
 import { caughtUp } from '../engine/watch-cache/testing/fixtures';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
 import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows';
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let api: InProcessApi;
 const findParsed = jest.spyOn(RecentObjects.prototype, 'findParsed');
 
 beforeAll(async () => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   api = await startInProcessApi(backend, ALL_KINDS);
 });
 afterAll(async () => {

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
 /** Far longer than a repair round that does not wait. */
 const TURNS = 200;
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let api: InProcessApi;
 
 beforeEach(async () => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   api = await startInProcessApi(backend);
 });
 afterEach(async () => {
@@ -35,7 +35,7 @@ test('an address stays allocated while the cache of Services is rebuilt', async 
 
 test('a repair round with a stale cache fails retryably, also at server start', async () => {
   await api.close();
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   api = await startInProcessApi(backend, { cacheWaitMs: 1 });
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { InProcessApi } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
-import { MemoryBackend } from '../../apiserver/engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../apiserver/engine/storage/testing/faulty-memory-backend';
 import { createPolicyHook } from '../../apiserver/kubernetes/bootstrap/policy-hook';
 import type { Client } from '../../shared/client/client';
 import type { WatchEvent } from '../../shared/client/options';
@@ -41,8 +41,8 @@ let mapsBreak: AbortController;
 /** A pod named `late` is not stored before this resolves. */
 let lateIsStored: Promise<void>;
 
-function slowBackend(): MemoryBackend {
-  const backend = new MemoryBackend();
+function slowBackend(): FaultyMemoryBackend {
+  const backend = new FaultyMemoryBackend();
   const create = backend.create.bind(backend);
   backend.create = async (...asked) => {
     if (asked[0].endsWith('/pods/default/late')) await lateIsStored;

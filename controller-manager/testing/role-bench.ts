@@ -75,6 +75,8 @@ export async function createRoleBench(
   await createPolicyHook(policy).run(stop.signal);
   const running: Promise<void>[] = [];
   const writes: string[] = [];
+  const refusals: string[] = [];
+  const calls = { writes, refusals };
   let informers: SharedInformers | undefined;
   const call: RoleBench['call'] = async (method, url, body, as) =>
     checked(await api.call(method, url, { body, ...(as === undefined ? {} : { headers: actingAs(as) }) }));
@@ -82,14 +84,14 @@ export async function createRoleBench(
     api,
     writes,
     call,
-    clientAs: (user) => clientOf(api, user, writes),
+    clientAs: (user) => clientOf(api, user, calls),
     run: (run, account, options = {}) => {
       const name =
         account === undefined
           ? USER.controllerManager
           : `system:serviceaccount:${NAMESPACE.system}:${account}`;
-      const client = clientOf(api, { name }, writes);
-      const reader = clientOf(api, { name: USER.controllerManager }, writes);
+      const client = clientOf(api, { name }, calls);
+      const reader = clientOf(api, { name: USER.controllerManager }, calls);
       running.push(
         run(
           {
@@ -122,7 +124,9 @@ export async function createRoleBench(
         const now = type === 'DELETED' ? undefined : (object as unknown as T);
         if (holds(now)) return now;
       }
-      throw new Error(`${collection}/${name} did not come to be as it should`);
+      const refused =
+        refusals.length === 0 ? '' : `; the server refused ${refusals.slice(-REFUSALS_SHOWN_MAX).join(', ')}`;
+      throw new Error(`${collection}/${name} did not meet the condition in time${refused}`);
     },
     close: async () => {
       stop.abort(new Error('the test is over'));
@@ -141,8 +145,18 @@ function checked({ code, text, json }: Reply): ApiObject {
   return json as ApiObject;
 }
 
+interface Calls {
+  /** Writes that succeeded. */
+  readonly writes: string[];
+  /** Requests without the right to make them. */
+  readonly refusals: string[];
+}
+
+const FORBIDDEN = 403;
+const REFUSALS_SHOWN_MAX = 3;
+
 /** The part of a client that controllers use, acting as a user. */
-function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client {
+function clientOf(api: InProcessApi, user: BenchUser, { writes, refusals }: Calls): Client {
   const call = async (
     method: string,
     url: string,
@@ -154,7 +168,9 @@ function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client 
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
       ...(accept === undefined ? {} : { accept }),
     };
-    const answer = checked(await api.call(method, url, { body, headers }));
+    const reply = await api.call(method, url, { body, headers });
+    if (reply.code === FORBIDDEN) refusals.push(`${method} ${url} of ${user.name}`);
+    const answer = checked(reply);
     if (method !== 'GET') writes.push(`${method} ${url}`);
     return answer as never;
   };

@@ -12,7 +12,6 @@ const NOT_STABLE: Readonly<Record<string, string>> = {
   prioritylevelconfigurations: 'v1beta1',
   storageversions: 'v1alpha1',
 };
-const STABLE = 43;
 
 const stored = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
 
@@ -22,7 +21,6 @@ test('the last release can read every storage version', () => {
   expect(Object.fromEntries(others.map(([name, version]) => [name.split('/')[1], version]))).toEqual(
     NOT_STABLE,
   );
-  expect(versions.size - others.length).toBe(STABLE);
 });
 
 test('each storage version is served', () => {

@@ -19,6 +19,12 @@ test('every message links, and each field is unique by number and by its name in
   }
 });
 
+test('every file of messages is part of the tables', () => {
+  const source = readFileSync(path.join(__dirname, 'tables.ts'), 'utf8');
+  const files = readdirSync(path.join(__dirname, 'data/schema'));
+  expect(files.filter((file) => !source.includes(`'./data/schema/${file}'`))).toEqual([]);
+});
+
 test('no field has a name that every JavaScript object inherits', () => {
   const names = messageNames().flatMap((name) => messageType(name).fields.map((field) => field.name));
   expect(names.filter((name) => name in {})).toEqual([]);

@@ -6,7 +6,7 @@ export const LOOP_LATE_MS = 500;
 const IN_TIME_MS = 100;
 const IN_TIME_LOOKS = 5;
 
-/** Milliseconds of any beginning. */
+/** Clocks in milliseconds; each may start at any value. */
 export interface LoopClocks {
   readonly elapsedMs: () => number;
   /** CPU time of the process so far, in milliseconds. */
@@ -24,8 +24,8 @@ const PROCESS_CLOCKS: LoopClocks = {
 const MICROSECONDS_PER_MS = 1_000;
 
 /**
- * Tells whether the event loop is late because of what this process does. Lateness in which it did not work is not its own: a machine that
- * stood still, or had no core for it, is not helped by less work.
+ * Measures the event-loop delay that this process causes itself. Delay without CPU time of the process does not count: where the machine was
+ * paused, or had no core for the process, load shedding would not help.
  */
 export class LoopLag {
   readonly #clocks: LoopClocks;

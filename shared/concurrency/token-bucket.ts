@@ -8,7 +8,7 @@ export interface Rate {
 
 const SECOND_MS = 1_000;
 
-/** Lets so much through per second on average, and more for a moment after a pause. */
+/** A rate limit: admits `perSecond` requests a second on average, and up to `burst` at once after a pause. */
 export class TokenBucket {
   #rate: Rate;
   readonly #clock: Clock;

@@ -67,7 +67,17 @@ function choices(row: FlagRow): string {
 
 function defaultText(row: FlagRow): string {
   const text = String(row.default);
-  return text === '' || text === 'false' ? '' : ` (default ${text})`;
+  const notes = [rangeText(row), text === '' || text === 'false' ? '' : `default ${text}`];
+  const shown = notes.filter((each) => each !== '').join(', ');
+  return shown === '' ? '' : ` (${shown})`;
+}
+
+function rangeText(row: FlagRow): string {
+  if (row.type !== 'int') return '';
+  const { min, max } = row;
+  if (min !== undefined && max !== undefined) return `${String(min)} to ${String(max)}`;
+  if (max !== undefined) return `at most ${String(max)}`;
+  return min === undefined || min <= 0 ? '' : `at least ${String(min)}`;
 }
 
 function wrap(text: string): string {

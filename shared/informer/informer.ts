@@ -36,7 +36,7 @@ export interface InformerOptions<Read extends ApiObject, T extends ApiObject> ex
 
 /**
  * A local copy of one collection with notification of every change. Each handler sees, per object, add, then updates, then delete,
- * without duplicates or regressions; changes missed between two lists are delivered as differences.
+ * without duplicates or regressions (client-go's reflector and informer in one); changes missed between two lists are delivered as differences.
  */
 export interface Informer<T extends ApiObject> {
   readonly store: Store<T>;

@@ -3,7 +3,7 @@ import { ClientGoneError } from '../../engine/request/initial-values';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { StorageError } from '../../engine/storage/backend';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 
@@ -155,7 +155,7 @@ test('every sample has a number and every metric its help and type', async () =>
 
 test('store errors are counted by the status code of the response', async () => {
   await api.close();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const create = backend.create.bind(backend);
   backend.create = async (...asked) => {
     if (asked[0].includes('configmaps/')) throw new StorageError('too-large', 'too much');
@@ -212,7 +212,7 @@ test('the response sizes of reads are counted, those of writes are not', async (
 
 test('requests terminated in self-defense are counted separately from rejected ones', async () => {
   await api.close();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const create = backend.create.bind(backend);
   backend.create = async (...asked) => {
     if (asked[0].includes('configmaps/')) throw new StorageError('unknown-outcome', 'no answer');

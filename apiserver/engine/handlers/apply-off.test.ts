@@ -1,5 +1,5 @@
 import { MEDIA_TYPE } from '../../../shared/names';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -16,7 +16,7 @@ const OWNERS = [
 ];
 
 async function withApi(
-  { backend = new MemoryBackend() },
+  { backend = new FaultyMemoryBackend() },
   use: (api: InProcessApi) => Promise<void>,
 ): Promise<void> {
   const api = await startInProcessApi(backend, { serverSideApply: false });
@@ -53,7 +53,7 @@ describe('with server-side apply switched off', () => {
   });
 
   test('existing managedFields stay until the next write, which removes them even if it changes nothing else', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     await before.call('POST', CMS, { body: { metadata: { name: 'a' }, data: { x: '1' } } });
     await withApi({ backend }, async (api) => {
@@ -69,7 +69,7 @@ describe('with server-side apply switched off', () => {
   });
 
   test('a status write removes them as well', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     const namespace = { metadata: { name: 'n' } };
     await before.call('POST', '/api/v1/namespaces', { body: namespace });
@@ -83,7 +83,7 @@ describe('with server-side apply switched off', () => {
   });
 
   test('a deletion that has to wait removes them as well', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     const metadata = { name: 'a', finalizers: ['example.com/hold'] };
     await before.call('POST', CMS, { body: { metadata } });

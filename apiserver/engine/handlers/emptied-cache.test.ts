@@ -1,15 +1,17 @@
 import { StorageError } from '../storage/backend';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 
 /** A store whose watch ends with lost history, so many turns of the microtask queue after the next revision that it shows. */
-class ForgetfulBackend extends MemoryBackend {
+class ForgetfulBackend extends FaultyMemoryBackend {
   turnsToLoss: number | undefined;
 
-  override async *watch(...asked: Parameters<MemoryBackend['watch']>): ReturnType<MemoryBackend['watch']> {
+  override async *watch(
+    ...asked: Parameters<FaultyMemoryBackend['watch']>
+  ): ReturnType<FaultyMemoryBackend['watch']> {
     for await (const revisions of super.watch(...asked)) {
       yield revisions;
       const turns = this.turnsToLoss;

@@ -4,13 +4,13 @@ import type { DeleteOutcome, ListOptions, ListResult, Revision, WatchOptions } f
 import { StorageError } from '../storage/backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 const ROOT = '/registry/';
 
 /** A store whose watch can be broken, and whose fill can be held up. */
-class FaultyBackend extends MemoryBackend {
+class FaultyBackend extends FaultyMemoryBackend {
   isFillHeld = false;
   deletions = 0;
   /** The deletion of a key that ends so is not made. */

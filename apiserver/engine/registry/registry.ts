@@ -13,7 +13,7 @@ export interface ServedGroup {
 }
 
 /**
- * The served resources, as an instance: routes, discovery and codecs are derived from it. A change of custom
+ * The served resources (the scheme), as an instance: routes, discovery and codecs are derived from it. A change of custom
  * resources makes a new registry with a higher generation.
  */
 export interface Registry {

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { StatusError, notFound } from '../../../shared/errors/status-error';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import { currentOfRecord } from './stored-form';
 import type { Current, Intent, WriteTarget } from './write';
 import { WRITE_ATTEMPTS_MAX, writeOptimistically } from './write';
@@ -9,7 +9,7 @@ const KEY = '/registry/core/configmaps/default/a';
 const RESOURCE = { group: '', resource: 'configmaps' };
 const SIGNAL = new AbortController().signal;
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 /** What the cache shows; tests make it older than the store. */
 let cached: Current | undefined;
 let freshReads: number;
@@ -56,7 +56,7 @@ async function put(data: string): Promise<void> {
 }
 
 beforeEach(() => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   cached = undefined;
   freshReads = 0;
 });

@@ -4,7 +4,7 @@ import { END_HEADERS, FRAME } from './frame-reader';
 import { HTTP2_HEADS_AHEAD_MAX } from './limits';
 
 /**
- * Counts the fields of each header block in the bytes of the connection. nghttp2 silently drops invalid fields, such
+ * Counts the fields of the request headers, one header block at a time, in the bytes of the connection. nghttp2 silently drops invalid fields, such
  * as a value with a trailing space. A request that lost `Impersonate-User` would run with the rights of its sender.
  */
 export class HeadCounts {

@@ -1,6 +1,6 @@
 /**
  * The interface between orch and a store of bytes. One contract suite (`testing/contract.ts`) tests every promise made here on each
- * implementation: etcd, embedded, the store in memory for tests, and the decorators.
+ * implementation: etcd, embedded, memory, and the decorators.
  *
  * A revision is one global, strictly increasing, positive integer (safe in a double). Every successful write takes exactly one
  * new revision; an expiry is a delete with a revision of its own. Keys are absolute, e.g. `/registry/core/pods/default/web`;

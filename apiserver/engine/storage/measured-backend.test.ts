@@ -1,9 +1,9 @@
-import { MemoryBackend } from './testing/memory-backend';
+import { FaultyMemoryBackend } from './testing/faulty-memory-backend';
 import { measuredBackend, StoreTimes } from './measured-backend';
 
 test('answers are counted by operation and resource, errors included, and foreign keys together', async () => {
   const times = new StoreTimes('/registry');
-  const inner = new MemoryBackend();
+  const inner = new FaultyMemoryBackend();
   const backend = measuredBackend(inner, times);
   const { signal } = new AbortController();
   await backend.create('/registry/core/pods/default/a', Buffer.from('x'), {}, signal);

@@ -14,7 +14,7 @@ import {
   PREFIX,
   requestFor,
 } from './testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 
 const stop: AbortController[] = [];
 afterEach(() => {
@@ -27,13 +27,17 @@ function shutdownSignal(): AbortSignal {
   return controller.signal;
 }
 
-function put(backend: MemoryBackend, name: string, more: { node?: string; data?: string } = {}): number {
+function put(
+  backend: FaultyMemoryBackend,
+  name: string,
+  more: { node?: string; data?: string } = {},
+): number {
   const pod = { namespace: 'a', name, ...more };
   return backend.put(podKey(pod), podBytes(pod));
 }
 
 async function started(
-  backend: MemoryBackend,
+  backend: FaultyMemoryBackend,
   options: Parameters<typeof createCache>[1] = {},
 ): Promise<ClusterCache> {
   const cache = createCache(backend, options);
@@ -41,14 +45,14 @@ async function started(
   return cache;
 }
 
-async function caughtUp(cache: ClusterCache, backend: MemoryBackend): Promise<void> {
+async function caughtUp(cache: ClusterCache, backend: FaultyMemoryBackend): Promise<void> {
   expect(
     await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: shutdownSignal() }),
   ).toBe(true);
 }
 
 test('a started cache holds all objects of all pages at one revision', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   for (let at = 0; at < 1_234; at += 1) put(backend, `p${at}`);
   backend.put(`${PREFIX}/core/nodes/n1`, Buffer.from('{"kind":"Node","apiVersion":"v1","metadata":{}}'));
   const cache = createCache(backend);
@@ -64,7 +68,7 @@ test('a started cache holds all objects of all pages at one revision', async () 
 });
 
 test('writes that happen while the pages are read are neither missed nor seen early', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   for (let at = 0; at < 900; at += 1) put(backend, `p${String(at).padStart(4, '0')}`);
   let pages = 0;
   backend.beforeList = async () => {
@@ -85,7 +89,7 @@ test('writes that happen while the pages are read are neither missed nor seen ea
 });
 
 test('revisions of foreign keys advance the revision and change nothing else', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const cache = await started(backend);
   backend.put('/other/thing', Buffer.from('x'));
   backend.put(`${PREFIX}/core/unknown/a/b`, Buffer.from('y'));
@@ -95,7 +99,7 @@ test('revisions of foreign keys advance the revision and change nothing else', a
 });
 
 test('a missing revision rebuilds the cache and ends watches with 410', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
@@ -114,7 +118,7 @@ test('a missing revision rebuilds the cache and ends watches with 410', async ()
 });
 
 test.each(['compacted', 'reset'] as const)('a feed that ends with %s rebuilds the cache', async (code) => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
   const reader = new FrameReader(
@@ -139,7 +143,7 @@ test.each(['compacted', 'reset'] as const)('a feed that ends with %s rebuilds th
 });
 
 test('an outage of the store leaves the cache ready and loses nothing', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
   const reader = new FrameReader(
@@ -157,7 +161,7 @@ test('an outage of the store leaves the cache ready and loses nothing', async ()
 });
 
 test('start waits for an unavailable store and rejects when the store denies access', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   backend.fail(new StorageError('unavailable', 'not up'));
   const cache = createCache(backend);
@@ -171,7 +175,7 @@ test('start waits for an unavailable store and rejects when the store denies acc
 });
 
 test('a value that cannot be decoded is counted and skipped, and the feed continues', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'good');
   backend.put(podKey({ namespace: 'a', name: 'bad' }), Buffer.from('{"kind":'));
   const cache = await started(backend);
@@ -193,7 +197,7 @@ test('a value that cannot be decoded is counted and skipped, and the feed contin
 });
 
 test('what was decoded before is used for the fields that it has, and decoded again for others', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1', { node: 'n1' });
   const decoded: DecodedValues = new WeakMap();
   for (const paths of [[], ['spec.nodeName'], []]) {
@@ -204,7 +208,7 @@ test('what was decoded before is used for the fields that it has, and decoded ag
 });
 
 test('a resource added to a running cache is filled during the feed and misses no event', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend, { resources: [CONFIG_MAPS] });
   let pages = 0;
@@ -224,7 +228,7 @@ test('a resource added to a running cache is filled during the feed and misses n
 });
 
 test('a resource added while the whole cache is being filled gets a fill of its own', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = createCache(backend, { resources: [CONFIG_MAPS], limits: { fillPageRecords: 1 } });
   put(backend, 'p2');
@@ -239,7 +243,7 @@ test('a resource added while the whole cache is being filled gets a fill of its 
 });
 
 test('a removed resource is unknown and its watches end with 410', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
   const reader = new FrameReader(pods.watch(requestFor({ from: 0 }), shutdownSignal()));
@@ -257,7 +261,7 @@ test('a removed resource is unknown and its watches end with 410', async () => {
 });
 
 test('rebuilding one resource ends its watches with 410 and does not affect other resources', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
@@ -280,7 +284,7 @@ test('rebuilding one resource ends its watches with 410 and does not affect othe
 });
 
 test('waiting for a revision returns true once it is applied, false on timeout or abort', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const cache = await started(backend);
   const there = cache.waitForRevision(2, { timeoutMs: PATIENCE_MS, signal: shutdownSignal() });
   const late = cache.waitForRevision(99, { timeoutMs: 1, signal: shutdownSignal() });
@@ -293,7 +297,7 @@ test('waiting for a revision returns true once it is applied, false on timeout o
 });
 
 test('a drain ends every watch with a bookmark if the client requested bookmarks', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);

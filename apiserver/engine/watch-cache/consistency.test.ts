@@ -14,7 +14,7 @@ import {
   PODS,
   requestFor,
 } from './testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import type { WatchRequest } from './fan-out/watch-request';
 
 /** A small seeded random generator (mulberry32). */
@@ -42,7 +42,7 @@ const NODE_NAMES = ['', 'n1', 'n2', 'n3'];
 
 /** The store, and its pods at every revision. */
 class World {
-  readonly backend = new MemoryBackend();
+  readonly backend = new FaultyMemoryBackend();
   readonly states: ReadonlyMap<string, ModelPod>[] = [new Map()];
   /** Set when no more writes follow and clients no longer reconnect. */
   isCalm = false;

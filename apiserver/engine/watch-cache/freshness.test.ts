@@ -1,17 +1,17 @@
 import type { ClusterCache } from './cluster-cache';
 import { createCache, podBytes, podKey, PODS } from './testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 
 /** Longer than any wait of these tests, so that only the awaited event ends it. */
 const LONG_MS = 60_000;
 
 let shutdown: AbortController;
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let cache: ClusterCache;
 
 beforeEach(async () => {
   shutdown = new AbortController();
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   cache = createCache(backend);
   await cache.start(shutdown.signal);
 });

@@ -1,6 +1,6 @@
 import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import { StorageError } from '../storage/backend';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import { CONFIG_MAPS, createCache, NODES, podBytes, podKey, PODS } from './testing/fixtures';
 
 const stop: AbortController[] = [];
@@ -14,14 +14,14 @@ function shutdownSignal(): AbortSignal {
   return controller.signal;
 }
 
-function put(backend: MemoryBackend, name: string): number {
+function put(backend: FaultyMemoryBackend, name: string): number {
   const pod = { namespace: 'a', name };
   return backend.put(podKey(pod), podBytes(pod));
 }
 
 describe('a cache that fills on demand', () => {
   test('fills a resource when a reader waits for it or subscribes, and then keeps it up to date', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     put(backend, 'early');
     const cache = createCache(backend, { fills: 'on demand' });
     const pods = cache.resource(PODS.keyPrefix);
@@ -39,7 +39,7 @@ describe('a cache that fills on demand', () => {
   });
 
   test('a reader that can read the store does so, and the resource is not filled', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const cache = createCache(backend, { fills: 'on demand' });
     await cache.start(shutdownSignal());
     const pods = cache.resource(PODS.keyPrefix);
@@ -50,7 +50,7 @@ describe('a cache that fills on demand', () => {
   });
 
   test('requested resources are refilled after the cache lost its state', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const cache = createCache(backend, { fills: 'on demand' });
     await cache.start(shutdownSignal());
     const pods = cache.resource(PODS.keyPrefix);

@@ -1,7 +1,7 @@
 import type { KnownObject } from './recent-objects';
 import { RecentObjects } from './recent-objects';
 import { caughtUp, createCache, podBytes, podKey, PODS } from './testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 
 const KEY = '/registry/core/pods/a/x';
 const object = { kind: 'Pod' };
@@ -116,7 +116,7 @@ describe('an announcement', () => {
 
 test('the cache uses an announced object for the event with the same bytes, and parses other events', async () => {
   const shutdown = new AbortController();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const cache = createCache(backend);
   await cache.start(shutdown.signal);
   const pod = { namespace: 'a', name: 'x', node: 'n1' };
@@ -138,7 +138,7 @@ test('the cache uses an announced object for the event with the same bytes, and 
 
 test('a known object with its resourceVersion makes the same entry as its bytes', async () => {
   const shutdown = new AbortController();
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const cache = createCache(backend);
   await cache.start(shutdown.signal);
   const pod = { namespace: 'a', name: 'x', node: 'n1' };

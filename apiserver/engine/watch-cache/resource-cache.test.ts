@@ -20,10 +20,10 @@ import { StatusError } from '../../../shared/errors/status-error';
 import { SlowReaderError } from '../request/slow-reader-error';
 import { namespaceRange } from './state/snapshot';
 import type { PodShape } from './testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import type { EndReason } from './fan-out/watch-request';
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let cluster: ClusterCache;
 let pods: ResourceCache;
 let controller: AbortController;
@@ -36,7 +36,7 @@ async function start(limits: Parameters<typeof createCache>[1] = {}): Promise<vo
 }
 
 beforeEach(() => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   controller = new AbortController();
   setMaxListeners(0, controller.signal);
   now = 1_000_000;

@@ -11,7 +11,7 @@ import type { Answer, Exchange } from '../request/exchange';
 import { statusErrorOf } from '../server/error-handler';
 import { RemoteBackend } from '../storage/decorators/remote/remote-backend';
 import { serveBackend } from '../storage/decorators/remote/serve-backend';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../storage/testing/faulty-memory-backend';
 import type { CallOptions, InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { answerResource } from '../handlers/dispatch';
@@ -72,7 +72,7 @@ interface Pair {
 
 /** Two servers, each with its own store; the second one has a worker behind message ports. */
 async function pair(): Promise<Pair> {
-  const store = new MemoryBackend();
+  const store = new FaultyMemoryBackend();
   const { port1, port2 } = new MessageChannel();
   serveBackend(store, port1);
   const replica = await startInProcessApi(new RemoteBackend(port2), { fills: 'on demand' });

@@ -3,7 +3,7 @@ import { silentLog } from '../../../shared/log/log';
 import { eventually, patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { ApiVersions } from './api-versions';
 import { createApiVersions } from './api-versions';
 
@@ -82,7 +82,7 @@ test('replicas that start concurrently all succeed and leave one object each', a
 });
 
 test('a version that is no longer served loses its APIService when a replica starts, and not later', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const both = await startInProcessApi(backend, { runtimeConfig: new Map([['api/alpha', true]]) });
   await replica(both).reconcile(patience());
   expect((await services(both)).has(`v1alpha1.${GROUP.node}`)).toBe(true);

@@ -3,7 +3,7 @@ import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import { ADDRESS_ALLOCATOR, API_SERVICE_NAME, GROUP, LABEL } from '../../../shared/names';
 import { eventually } from '../../../shared/testing/eventually';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { serviceRanges, startInProcessApi } from '../../testing/in-process-api';
 import { FIELD_GATES, SERVER_GATES } from '../kinds/field-gates';
@@ -14,10 +14,10 @@ const ADDRESSES = `/apis/${GROUP.networking}/v1/ipaddresses`;
 /** Six addresses. */
 const NETWORK = '10.0.0.0/29';
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let apis: InProcessApi[];
 beforeEach(() => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   apis = [];
 });
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { DEFAULT_ADMISSION, createControlPlane } from '../../compose/control-pla
 import { accessControlOf } from '../../compose/authorization-modes';
 import { systemClock } from '../../../shared/concurrency/clock';
 import { silentLog } from '../../../shared/log/log';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { Reading } from './cluster-reader';
 import { clusterReadings } from './cluster-reader';
 import { PLUGIN_NAMES } from '../admission/plugins';
@@ -11,7 +11,7 @@ import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './resources';
 
 const shutdown = new AbortController();
 const { signal } = shutdown;
-const backend = new MemoryBackend();
+const backend = new FaultyMemoryBackend();
 const plane = createControlPlane({
   backend,
   prefix: '/registry',

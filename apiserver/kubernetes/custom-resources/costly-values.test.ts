@@ -1,5 +1,5 @@
 import type { Answer } from '../../engine/request/exchange';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import {
@@ -14,7 +14,7 @@ const ELSEWHERE: Answer = { code: 299, headers: {}, body: Buffer.from('{}') };
 
 let api: InProcessApi;
 beforeEach(async () => {
-  api = await startInProcessApi(new MemoryBackend(), {
+  api = await startInProcessApi(new FaultyMemoryBackend(), {
     large: { answer: async () => Promise.resolve(ELSEWHERE) },
   });
 });

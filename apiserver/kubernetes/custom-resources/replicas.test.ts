@@ -1,5 +1,5 @@
 import { StorageError } from '../../engine/storage/backend';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { Reply } from '../../testing/in-process-api';
 import {
   DEFINITIONS_PATH,
@@ -14,11 +14,11 @@ import {
 import type { Replica } from '../../testing/custom-resources/replica';
 import { startReplica } from '../../testing/custom-resources/replica';
 
-let common: MemoryBackend;
+let common: FaultyMemoryBackend;
 let a: Replica;
 let b: Replica;
 beforeEach(async () => {
-  common = new MemoryBackend();
+  common = new FaultyMemoryBackend();
   a = await startReplica(common);
   b = await startReplica(common);
 });

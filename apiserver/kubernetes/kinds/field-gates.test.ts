@@ -2,7 +2,7 @@ import { GATES } from '../../../shared/flags/feature-gate-table';
 import { ANNOTATION, GROUP } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { FieldGate } from './field-gates';
 import { FIELD_GATES } from './field-gates';
 import { causesOf } from '../../testing/kinds/refusals';
@@ -403,7 +403,7 @@ const SLICE = {
 let api: InProcessApi;
 afterEach(async () => api.close());
 
-async function start(gates: readonly FieldGate[], backend?: MemoryBackend): Promise<void> {
+async function start(gates: readonly FieldGate[], backend?: FaultyMemoryBackend): Promise<void> {
   api = await startInProcessApi(backend, {
     kindSettings: { allowPrivileged: false, ephemeralContainers: false, gates: new Set(gates) },
   });
@@ -434,7 +434,7 @@ const FIXED = ROWS.filter(({ url, gone }) => gone !== undefined && /\/(?:pods|jo
 test.each(FIXED)(
   'what is in $url can be changed after $gate is switched (first on: $isOnFirst)',
   async ({ gate, url, spec, isOnFirst }) => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     await start(isOnFirst ? [gate] : [], backend);
     const before = api;
     try {
@@ -538,7 +538,7 @@ const SWITCHED: readonly Switched[] = [
 test.each(SWITCHED)(
   'after $gate is switched off, an object at $url keeps its field as upstream',
   async ({ gate, url, spec, changes, kept }) => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     await start([gate], backend);
     const before = api;
     try {
@@ -673,7 +673,7 @@ test('no gate that the first level has is locked there', async () => {
 const CLASSES = `/apis/${GROUP.scheduling}/v1/priorityclasses`;
 
 test('without NonPreemptingPriority a class says nothing of preemption, unless it has done so before', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   await start(['NonPreemptingPriority'], backend);
   const before = api;
   try {
@@ -716,7 +716,7 @@ test('without AppArmor, new pods lose the profiles of their containers, and keep
 });
 
 test('without ExpandPersistentVolumes, classes do not allow it, and no claim grows', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   await start(['ExpandPersistentVolumes'], backend);
   const before = api;
   const url = `/api/v1/${SPACE}/persistentvolumeclaims`;
@@ -772,7 +772,7 @@ test.each([
 });
 
 test('a cost that was no number before PodDeletionCost was on may stay so', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const url = `/api/v1/${SPACE}/pods`;
   const metadata = { name: 'p', annotations: { [ANNOTATION.podDeletionCost]: 'much' } };
   await start([], backend);

@@ -1,5 +1,5 @@
 import { LABEL } from '../../../shared/names';
-import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { serviceRanges, startInProcessApi } from '../../testing/in-process-api';
 import type { FieldGate } from './field-gates';
@@ -23,7 +23,7 @@ afterEach(async () => {
 /** A server with v1.21's gates but for these. */
 async function start(
   switched: Partial<Record<FieldGate, boolean>>,
-  { backend = new MemoryBackend(), networks = '10.0.0.0/24' } = {},
+  { backend = new FaultyMemoryBackend(), networks = '10.0.0.0/24' } = {},
 ): Promise<InProcessApi> {
   const gates = new Set(FIELD_GATES.filter((gate) => switched[gate] ?? isOnByDefault(gate)));
   const api = await startInProcessApi(backend, {
@@ -71,7 +71,7 @@ describe('HugePageStorageMediumSize', () => {
   const several = podWith({ resources: { limits } });
 
   test('on, a pod has several sizes of huge pages, and keeps them when it is off', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const pod = await made(await start({}, { backend }), PODS, several);
     const api = await start({ HugePageStorageMediumSize: false }, { backend });
     const body = { ...pod, metadata: { ...pod.metadata, labels: { a: 'b' } } };
@@ -113,7 +113,7 @@ describe('DownwardAPIHugePages', () => {
   });
 
   test('on, they do, and go on doing so when it is off', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await start({ DownwardAPIHugePages: true }, { backend });
     const template = await made(before, TEMPLATES, { metadata: { name: 't' }, template: shown });
     await made(before, PODS, shown);
@@ -171,7 +171,7 @@ describe('IPv6DualStack', () => {
   });
 
   test('what had families while it was on keeps them', async () => {
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await start({}, { backend, networks: DUAL });
     const spec = { ports, ipFamilyPolicy: 'PreferDualStack' };
     const had = await made(before, SERVICES, { metadata: { name: 'x' }, spec });
@@ -185,7 +185,7 @@ describe('IPv6DualStack', () => {
 
   test('off, a node has one network for its pods, unless it has had two', async () => {
     const networks = ['10.1.0.0/24', 'fd01::/64'];
-    const backend = new MemoryBackend();
+    const backend = new FaultyMemoryBackend();
     const before = await start({}, { backend });
     const node = { spec: { podCIDR: networks[0], podCIDRs: networks } };
     const had = await made(before, '/api/v1/nodes', { metadata: { name: 'old' }, ...node });

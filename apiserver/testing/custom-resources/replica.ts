@@ -1,7 +1,7 @@
 import type { InProcessApi } from '../in-process-api';
 import { startInProcessApi } from '../in-process-api';
 import type { Backend } from '../../engine/storage/backend';
-import type { MemoryBackend } from '../../engine/storage/testing/memory-backend';
+import type { FaultyMemoryBackend } from '../../engine/storage/testing/faulty-memory-backend';
 
 /** A replica whose feed from the shared store can be paused. */
 export interface Replica {
@@ -14,7 +14,7 @@ export interface Replica {
   step(): void;
 }
 
-export async function startReplica(common: MemoryBackend): Promise<Replica> {
+export async function startReplica(common: FaultyMemoryBackend): Promise<Replica> {
   const gate = { stepsLeft: Number.POSITIVE_INFINITY, wake: (): void => undefined };
   const allow = (steps: number): void => {
     gate.stepsLeft = steps;

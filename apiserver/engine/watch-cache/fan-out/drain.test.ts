@@ -9,9 +9,9 @@ import {
   PODS,
   requestFor,
 } from '../testing/fixtures';
-import { MemoryBackend } from '../../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../storage/testing/faulty-memory-backend';
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let cache: ClusterCache;
 let shutdown: AbortController;
 /** The end of each watch, in order. */
@@ -19,7 +19,7 @@ let ends: { readonly client: string; readonly afterMs: number }[];
 let startedAt: number;
 
 beforeEach(async () => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   backend.put(podKey(POD), podBytes(POD));
   shutdown = new AbortController();
   cache = createCache(backend);

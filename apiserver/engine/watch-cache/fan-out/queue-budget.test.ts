@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { silentLog } from '../../../../shared/log/log';
 import { eventually } from '../../../../shared/testing/eventually';
-import { MemoryBackend } from '../../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../storage/testing/faulty-memory-backend';
 import type { ClusterCache } from '../cluster-cache';
 import {
   caughtUp,
@@ -41,13 +41,13 @@ test('a frame in several queues counts once, until the last queue releases it', 
 });
 
 describe('in a cache', () => {
-  let backend: MemoryBackend;
+  let backend: FaultyMemoryBackend;
   let cluster: ClusterCache;
   let controller: AbortController;
   let lines: object[];
 
   beforeEach(async () => {
-    backend = new MemoryBackend();
+    backend = new FaultyMemoryBackend();
     controller = new AbortController();
     lines = [];
     setMaxListeners(0, controller.signal);

@@ -201,8 +201,9 @@ export class ResourceWatches implements WatchSource {
     this.#slowEnded += 1;
     const { services, resource } = this.state;
     const { request, queuedFrames, queuedBytes } = watcher;
+    const queueBytesMax = services.limits.watcherQueueBytesMax;
     services.log.warn(
-      { resource: resource.name, client: request.client, cause, queuedFrames, queuedBytes },
+      { resource: resource.name, client: request.client, cause, queuedFrames, queuedBytes, queueBytesMax },
       'slow watcher ended: the client does not read its events',
     );
   }

@@ -1,6 +1,6 @@
 import { silentLog } from '../../../../shared/log/log';
 import { eventually } from '../../../../shared/testing/eventually';
-import { MemoryBackend } from '../../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../storage/testing/faulty-memory-backend';
 import type { ClusterCache } from '../cluster-cache';
 import type { FrameWorker } from '../state/entry';
 import type { CacheLimits } from '../limits';
@@ -15,7 +15,7 @@ const Y = { namespace: 'a', name: 'y' };
 const LARGE = { ...X, data: 'large'.repeat(100) };
 const LARGE_BYTES = 400;
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let cluster: ClusterCache;
 let controller: AbortController;
 let now: number;
@@ -23,7 +23,7 @@ let now: number;
 let requested: { readonly make: () => void; readonly fail: () => void }[];
 
 beforeEach(() => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   controller = new AbortController();
   now = 1_000_000;
   requested = [];

@@ -11,7 +11,7 @@ export interface ReadIndexOptions {
 }
 
 /**
- * A batched read index: returns a revision at or above every write acknowledged before the call. Callers that arrive while a read is in
+ * A batched read index (quorum read): returns a revision at or above every write acknowledged before the call. Callers that arrive while a read is in
  * flight share the next read (single-flight). They must not share the one in flight, which may have been answered before they arrived.
  */
 export class ReadIndex {

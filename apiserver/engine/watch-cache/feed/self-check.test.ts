@@ -1,7 +1,7 @@
 import { PATIENCE_MS, patience } from '../../../../shared/testing/eventually';
 import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
-import { MemoryBackend } from '../../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../storage/testing/faulty-memory-backend';
 
 let shutdown: AbortController;
 beforeEach(() => {
@@ -12,12 +12,12 @@ afterEach(() => {
 });
 
 interface Setting {
-  readonly backend: MemoryBackend;
+  readonly backend: FaultyMemoryBackend;
   readonly cache: ClusterCache;
 }
 
 async function started(pods: number): Promise<Setting> {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   for (let at = 0; at < pods; at += 1) {
     const pod = { namespace: 'a', name: `p${at}` };
     backend.put(podKey(pod), podBytes(pod));
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('a value that cannot be decoded is not cached and is no difference', async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   backend.put(podKey(GHOST), Buffer.from('no JSON'));
   const cache = createCache(backend);
   await cache.start(shutdown.signal);

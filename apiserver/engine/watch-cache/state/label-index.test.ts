@@ -2,16 +2,16 @@ import { PATIENCE_MS } from '../../../../shared/testing/eventually';
 import type { ResourceCache } from '../resource-cache';
 import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
-import { MemoryBackend } from '../../storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../storage/testing/faulty-memory-backend';
 
 let shutdown: AbortController;
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let cache: ClusterCache;
 let pods: ResourceCache;
 
 beforeEach(() => {
   shutdown = new AbortController();
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
 });
 afterEach(() => {
   shutdown.abort();

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 import type { Backend, WriteOutcome } from '../../../engine/storage/backend';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 
 /** A replica whose feed from the common store can be delayed. */
 interface Replica {
@@ -15,7 +15,7 @@ interface Replica {
 
 const LATE_TURNS_MAX = 40;
 
-async function startReplica(common: MemoryBackend, lateTurns = 0): Promise<Replica> {
+async function startReplica(common: FaultyMemoryBackend, lateTurns = 0): Promise<Replica> {
   let held: Promise<void> = Promise.resolve();
   const creates: Replica['creates'] = [];
   const backend: Backend = {
@@ -58,7 +58,7 @@ async function turn(): Promise<void> {
   });
 }
 
-let common: MemoryBackend;
+let common: FaultyMemoryBackend;
 let replicas: Replica[] = [];
 const start = async (lateTurns?: number): Promise<Replica> => {
   const replica = await startReplica(common, lateTurns);
@@ -66,7 +66,7 @@ const start = async (lateTurns?: number): Promise<Replica> => {
   return replica;
 };
 beforeEach(() => {
-  common = new MemoryBackend();
+  common = new FaultyMemoryBackend();
 });
 afterEach(async () => {
   await Promise.all(replicas.map(async ({ api }) => api.close()));

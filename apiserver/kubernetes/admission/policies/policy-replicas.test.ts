@@ -1,6 +1,6 @@
 import { loadAtLevel } from '../../../../shared/testing/load-at-level';
 import { GROUP } from '../../../../shared/names';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi } from '../../../testing/in-process-api';
 
@@ -33,7 +33,7 @@ async function enforce(api: InProcessApi | undefined, round: number): Promise<vo
 
 let apis: readonly InProcessApi[];
 beforeEach(async () => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   apis = await Promise.all(REPLICAS.map(async () => startInProcessApi(backend)));
 });
 afterEach(async () => {

@@ -4,17 +4,17 @@ import { eventually, PATIENCE_MS } from '../../../../shared/testing/eventually';
 import type { Backend } from '../../../engine/storage/backend';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const LATE_TURNS = 20;
 
-let common: MemoryBackend;
+let common: FaultyMemoryBackend;
 let replicas: InProcessApi[] = [];
 beforeEach(() => {
-  common = new MemoryBackend();
+  common = new FaultyMemoryBackend();
   held = Promise.resolve();
   lostRaces = { creates: 0, updates: 0 };
 });

@@ -3,7 +3,7 @@ import { eventually } from '../../../../shared/testing/eventually';
 import { FIELD_GATES } from '../../kinds/field-gates';
 import type { FieldGate } from '../../kinds/field-gates';
 import { DEFAULT_KIND_SETTINGS } from '../../../engine/registry/strategy';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 
@@ -273,7 +273,7 @@ test.each<readonly [gate: FieldGate, asked: Asked]>([
     { resource: 'persistentvolumeclaims', verb: 'patch', subresource: 'status', name: 'web-v' },
   ],
 ])('a node may not do what only %s gives it a reason for, once it is off', async (gate, asked) => {
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   const startWith = async (gates: readonly FieldGate[]): Promise<void> => {
     earlier.push(api);
     api = await startInProcessApi(backend, {

@@ -1,6 +1,6 @@
 import { GROUP } from '../../../../shared/names';
 import type { Backend } from '../../../engine/storage/backend';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 
@@ -61,7 +61,7 @@ let late: InProcessApi;
 let store: LateStore;
 
 beforeEach(async () => {
-  const shared = new MemoryBackend();
+  const shared = new FaultyMemoryBackend();
   early = await startInProcessApi(shared, { authorizationModes: ['RBAC'] });
   store = lateStore(shared);
   late = await startInProcessApi(store.backend, { authorizationModes: ['RBAC'] });

@@ -2,19 +2,19 @@ import { patience } from '../../../../shared/testing/eventually';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { serviceRanges, startInProcessApi } from '../../../testing/in-process-api';
 import { StorageError } from '../../../engine/storage/backend';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 import { Claims } from './claims';
 import { Pool } from './pool';
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const PORTS = [{ name: 'http', port: 80 }];
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let apis: readonly InProcessApi[];
 
 /** Starts the given number of servers on one store, like replicas. */
 async function start(count: number, given = serviceRanges('10.0.0.0/24')): Promise<InProcessApi> {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   const started: InProcessApi[] = [];
   for (let index = 0; index < count; index += 1)
     started.push(await startInProcessApi(backend, { ranges: given }));
@@ -353,8 +353,10 @@ test('a family that the cluster does not have is refused', async () => {
 });
 
 test('an address whose record cannot be made is given back, also when the request has ended', async () => {
-  const store = new (class extends MemoryBackend {
-    override async delete(...args: Parameters<MemoryBackend['delete']>): ReturnType<MemoryBackend['delete']> {
+  const store = new (class extends FaultyMemoryBackend {
+    override async delete(
+      ...args: Parameters<FaultyMemoryBackend['delete']>
+    ): ReturnType<FaultyMemoryBackend['delete']> {
       args[2].throwIfAborted();
       return super.delete(...args);
     }

@@ -1,7 +1,7 @@
 import { patience } from '../../../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import { serviceRanges, startInProcessApi } from '../../../testing/in-process-api';
-import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../engine/storage/testing/faulty-memory-backend';
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const V4 = '10.0.0.0/24';
@@ -9,10 +9,10 @@ const V6 = 'fd00::/112';
 const FOUR = /^10\.0\.0\.\d+$/;
 const SIX = /^fd00::/;
 
-let backend: MemoryBackend;
+let backend: FaultyMemoryBackend;
 let apis: InProcessApi[];
 beforeEach(() => {
-  backend = new MemoryBackend();
+  backend = new FaultyMemoryBackend();
   apis = [];
 });
 afterEach(async () => {

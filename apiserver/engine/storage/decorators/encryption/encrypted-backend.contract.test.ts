@@ -4,7 +4,7 @@ import { startEtcdCluster } from '../../../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../../../shared/log/log';
 import { createEtcdBackend } from '../../stores/etcd/etcd-backend';
 import { describeBackendContract } from '../../testing/contract';
-import { MemoryBackend } from '../../testing/memory-backend';
+import { FaultyMemoryBackend } from '../../testing/faulty-memory-backend';
 import type { BackendSetup } from '../../testing/suite';
 import { isFullScale } from '../../testing/suite';
 import { encrypt } from './encrypt';
@@ -51,6 +51,6 @@ if (isFullScale)
     const rules = rulesOf({
       aesgcm: { keys: [{ name: 'key1', secret: randomBytes(32).toString('base64') }] },
     });
-    const { backend } = encrypt(new MemoryBackend(PREFIX + RESOURCE), rules, PREFIX);
+    const { backend } = encrypt(new FaultyMemoryBackend(PREFIX + RESOURCE), rules, PREFIX);
     return Promise.resolve({ backend, prefix: PREFIX + RESOURCE, teardown: async () => backend.close() });
   });

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { patience } from '../../../../../shared/testing/eventually';
 import type { Backend } from '../../backend';
 import { StorageError, valueOf } from '../../backend';
-import { MemoryBackend } from '../../testing/memory-backend';
+import { FaultyMemoryBackend } from '../../testing/faulty-memory-backend';
 import type { Encrypted } from './encrypt';
 import { encrypt } from './encrypt';
 import { parseEncryptionRules } from './encryption-rules';
@@ -19,12 +19,12 @@ const key = (name: string, byte = name): object => ({
 const cbc = (...keys: object[]): object => ({ aescbc: { keys } });
 const IDENTITY = { identity: {} };
 
-let memory: MemoryBackend;
+let memory: FaultyMemoryBackend;
 const opened: Backend[] = [];
 const plugins: KmsPlugin[] = [];
 
 beforeEach(() => {
-  memory = new MemoryBackend();
+  memory = new FaultyMemoryBackend();
 });
 afterEach(async () => {
   for (const backend of opened.splice(0)) await backend.close();

@@ -1,7 +1,7 @@
 import { silentLog } from '../../../../../shared/log/log';
 import { patience } from '../../../../../shared/testing/eventually';
 import { describeBackendContract } from '../../testing/contract';
-import { MemoryBackend } from '../../testing/memory-backend';
+import { FaultyMemoryBackend } from '../../testing/faulty-memory-backend';
 import { StoreIdentityBackend } from './identity-backend';
 import { encodeStoreIdentity } from '../../../../../shared/store-identity';
 import { ReplaceableMemory } from './testing/replaceable-memory';
@@ -10,7 +10,7 @@ const KEY = '/registry/store-identity';
 
 describe.each([0, 3_000_000_000])('with %d added to all revisions', (offset) => {
   describeBackendContract('a store that knows its identity', async () => {
-    const memory = new MemoryBackend();
+    const memory = new FaultyMemoryBackend();
     await memory.create(KEY, encodeStoreIdentity({ id: 'known', offset }), {}, patience());
     const store = new ReplaceableMemory(memory);
     const backend = new StoreIdentityBackend({ store, key: KEY, log: silentLog });

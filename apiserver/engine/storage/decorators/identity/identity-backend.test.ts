@@ -2,7 +2,7 @@ import { silentLog } from '../../../../../shared/log/log';
 import { eventually, patience } from '../../../../../shared/testing/eventually';
 import type { WriteOutcome } from '../../backend';
 import { bytes, storageErrorOf } from '../../testing/suite';
-import { MemoryBackend } from '../../testing/memory-backend';
+import { FaultyMemoryBackend } from '../../testing/faulty-memory-backend';
 import { WatchRecorder } from '../../testing/watch-recorder';
 import { StoreIdentityBackend } from './identity-backend';
 import { ReplaceableMemory } from './testing/replaceable-memory';
@@ -15,14 +15,14 @@ interface Replica {
   readonly backend: StoreIdentityBackend;
 }
 
-function replicaOn(memory: MemoryBackend): Replica {
+function replicaOn(memory: FaultyMemoryBackend): Replica {
   const store = new ReplaceableMemory(memory);
   return { store, backend: new StoreIdentityBackend({ store, key: KEY, log: silentLog }) };
 }
 
 /** A copy of the newest state at the same revisions, as a restored snapshot is. */
-async function copyOf(memory: MemoryBackend): Promise<MemoryBackend> {
-  const copy = new MemoryBackend();
+async function copyOf(memory: FaultyMemoryBackend): Promise<FaultyMemoryBackend> {
+  const copy = new FaultyMemoryBackend();
   const { records, revision } = await memory.list('/', {}, patience());
   for (let at = 1; at <= revision; at += 1) {
     const changes = records.filter((record) => record.revision === at);
@@ -53,10 +53,10 @@ async function settled({ backend }: Replica): Promise<number> {
 /** A store with some history, an older copy of it, and replicas that know the newest state. */
 async function replicasOnOlder(count: number): Promise<{
   readonly replicas: readonly Replica[];
-  readonly older: MemoryBackend;
+  readonly older: FaultyMemoryBackend;
   readonly last: number;
 }> {
-  const memory = new MemoryBackend();
+  const memory = new FaultyMemoryBackend();
   const replicas = Array.from({ length: count }, () => replicaOn(memory));
   const [first] = replicas;
   if (first === undefined) throw new Error('there is no replica');
@@ -68,17 +68,17 @@ async function replicasOnOlder(count: number): Promise<{
 }
 
 test('on a store that was never replaced, revisions are those of the store', async () => {
-  const memory = new MemoryBackend();
+  const memory = new FaultyMemoryBackend();
   const { backend } = replicaOn(memory);
   expect(await put(backend)).toBe(memory.revision);
   expect(backend.replacements).toBe(0);
 });
 
 test.each([
-  ['an empty', async (): Promise<MemoryBackend> => Promise.resolve(new MemoryBackend())],
+  ['an empty', async (): Promise<FaultyMemoryBackend> => Promise.resolve(new FaultyMemoryBackend())],
   ['an older', copyOf],
 ])('a replacement by %s store returns no revision a second time', async (_which, replacement) => {
-  const memory = new MemoryBackend();
+  const memory = new FaultyMemoryBackend();
   const replica = replicaOn(memory);
   await put(replica.backend, '/registry/core/pods/old');
   const next = await replacement(memory);
@@ -182,7 +182,7 @@ test('a replica that saw newer revisions than the first one to detect it uses a 
   if (replica === undefined) throw new Error('there is no replica');
   replica.store.replace(older);
   const first = await settled(replica);
-  const foreign = new MemoryBackend();
+  const foreign = new FaultyMemoryBackend();
   const other = replicaOn(foreign);
   await put(other.backend);
   replica.store.replace(foreign);

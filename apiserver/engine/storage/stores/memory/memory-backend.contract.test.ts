@@ -1,7 +1,8 @@
 import { describeBackendContract } from '../../testing/contract';
-import { MemoryBackend } from '../../testing/memory-backend';
+import { MemoryBackend } from './memory-backend';
 
 describeBackendContract('the store in memory', async () => {
-  const backend = new MemoryBackend();
-  return Promise.resolve({ backend, prefix: '/registry', teardown: async () => backend.close() });
+  const prefix = '/registry';
+  const backend = new MemoryBackend({ prefix });
+  return Promise.resolve({ backend, prefix, teardown: async () => backend.close() });
 });

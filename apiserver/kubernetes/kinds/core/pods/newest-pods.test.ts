@@ -4,7 +4,7 @@ import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
 import { ANNOTATION } from '../../../../../shared/names';
 import { Age } from '../../../../engine/registry/object-table';
 import { DEFAULT_KIND_SETTINGS } from '../../../../engine/registry/strategy';
-import { MemoryBackend } from '../../../../engine/storage/testing/memory-backend';
+import { FaultyMemoryBackend } from '../../../../engine/storage/testing/faulty-memory-backend';
 import type { InProcessApi } from '../../../../testing/in-process-api';
 import { startInProcessApi } from '../../../../testing/in-process-api';
 import { causesOf } from '../../../../testing/kinds/refusals';
@@ -336,7 +336,7 @@ describe("with the operator's gates", () => {
   const MERGE = 'MatchLabelKeysInPodTopologySpreadSelectorMerge';
   const gates = new Set([...FIELD_GATES.filter((gate) => isOnByDefault(gate)), ...ON]);
   for (const gate of [...OFF, MERGE]) gates.delete(gate);
-  const backend = new MemoryBackend();
+  const backend = new FaultyMemoryBackend();
   let other: InProcessApi;
   let plain: InProcessApi;
   beforeAll(async () => {

@@ -1,18 +1,18 @@
 import { linkedAbort } from '../../../../../../shared/concurrency/linked-abort';
 import type { Guard, Revision, WatchOptions } from '../../../backend';
 import { StorageError } from '../../../backend';
-import type { MemoryBackend } from '../../../testing/memory-backend';
+import type { FaultyMemoryBackend } from '../../../testing/faulty-memory-backend';
 import type { ReplaceableStore } from '../replaceable-store';
 
 /** A store in memory that can be replaced during use; the only sign is that its revisions go back. */
 export class ReplaceableMemory implements ReplaceableStore {
-  #memory: MemoryBackend;
+  #memory: FaultyMemoryBackend;
   #connection = new AbortController();
   #presumed: Guard | undefined;
   #resets = 0;
   #newest = 0;
 
-  constructor(memory: MemoryBackend) {
+  constructor(memory: FaultyMemoryBackend) {
     this.#memory = memory;
   }
 
@@ -21,7 +21,7 @@ export class ReplaceableMemory implements ReplaceableStore {
   }
 
   /** Breaks every watch, as a restart of the store does; they resume on the other store. */
-  replace(memory: MemoryBackend): void {
+  replace(memory: FaultyMemoryBackend): void {
     this.#memory = memory;
     this.#connection.abort(new Error('the store was replaced'));
     this.#connection = new AbortController();
@@ -31,11 +31,11 @@ export class ReplaceableMemory implements ReplaceableStore {
     this.#presumed = record;
   }
 
-  async get(...call: Parameters<MemoryBackend['get']>): ReturnType<MemoryBackend['get']> {
+  async get(...call: Parameters<FaultyMemoryBackend['get']>): ReturnType<FaultyMemoryBackend['get']> {
     return this.#checked(async () => this.#memory.get(...call));
   }
 
-  async list(...call: Parameters<MemoryBackend['list']>): ReturnType<MemoryBackend['list']> {
+  async list(...call: Parameters<FaultyMemoryBackend['list']>): ReturnType<FaultyMemoryBackend['list']> {
     if (call[1].revision !== undefined) return this.#memory.list(...call);
     return this.#checked(async () => this.#memory.list(...call));
   }
@@ -47,17 +47,23 @@ export class ReplaceableMemory implements ReplaceableStore {
     return (await this.#checked(read)).revision;
   }
 
-  async create(...call: Parameters<MemoryBackend['create']>): ReturnType<MemoryBackend['create']> {
+  async create(
+    ...call: Parameters<FaultyMemoryBackend['create']>
+  ): ReturnType<FaultyMemoryBackend['create']> {
     await this.#checkPresumed(call[3]);
     return this.#noted(await this.#memory.create(...call));
   }
 
-  async update(...call: Parameters<MemoryBackend['update']>): ReturnType<MemoryBackend['update']> {
+  async update(
+    ...call: Parameters<FaultyMemoryBackend['update']>
+  ): ReturnType<FaultyMemoryBackend['update']> {
     await this.#checkPresumed(call[3]);
     return this.#noted(await this.#memory.update(...call));
   }
 
-  async delete(...call: Parameters<MemoryBackend['delete']>): ReturnType<MemoryBackend['delete']> {
+  async delete(
+    ...call: Parameters<FaultyMemoryBackend['delete']>
+  ): ReturnType<FaultyMemoryBackend['delete']> {
     await this.#checkPresumed(call[2]);
     return this.#noted(await this.#memory.delete(...call));
   }
@@ -82,7 +88,7 @@ export class ReplaceableMemory implements ReplaceableStore {
     }
   }
 
-  async compact(...call: Parameters<MemoryBackend['compact']>): Promise<void> {
+  async compact(...call: Parameters<FaultyMemoryBackend['compact']>): Promise<void> {
     await this.#memory.compact(...call);
   }
 

@@ -1,8 +1,8 @@
 import type { ListOptions, ListResult, Revision, WatchOptions } from '../backend';
-import { MemoryBackend as MemoryStore } from '../stores/memory/memory-backend';
+import { MemoryBackend } from '../stores/memory/memory-backend';
 
 /** The store in memory with its complete history, counters of calls, and switches for the faults that a real store shows. */
-export class MemoryBackend extends MemoryStore {
+export class FaultyMemoryBackend extends MemoryBackend {
   /** Runs before each page of a list is read. */
   beforeList: ((prefix: string, options: ListOptions) => Promise<void>) | undefined;
   /** Revisions that watches leave out, as a lossy client would. */
