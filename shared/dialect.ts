@@ -80,6 +80,8 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ['resource.orch/', 'resource.kubernetes.io/'],
   ['apiserver.orch/', 'apiserver.kubernetes.io/'],
   ['apps.orch/', 'apps.kubernetes.io/'],
+  ['flowcontrol.orch/v1beta3-preserve', 'flowcontrol.k8s.io/v1beta3-preserve'],
+  ['statefulset.orch/', 'statefulset.kubernetes.io/'],
   ['ipaddress.orch/', 'ipaddress.kubernetes.io/'],
   ['pod-security.orch/', 'pod-security.kubernetes.io/'],
   ['apiserver.latency.orch/', 'apiserver.latency.k8s.io/'],

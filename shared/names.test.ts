@@ -1,5 +1,6 @@
 import { loadInDialect } from './testing/load-at-level';
 import type * as Names from './names';
+import type * as WorkloadNames from './workload-names';
 
 describe.each([
   [
@@ -37,4 +38,16 @@ describe.each([
     expect(names.fromNeutral('example.com/x')).toBe('example.com/x');
     expect(names.groupFromNeutral('apps')).toBe('apps');
   });
+});
+
+test('in the Kubernetes dialect no label or annotation has a neutral name', () => {
+  const words = loadInDialect('kubernetes', () => {
+    const names = jest.requireActual<typeof Names>('./names');
+    const workloads = jest.requireActual<typeof WorkloadNames>('./workload-names');
+    return [names.LABEL, names.ANNOTATION, workloads.WORKLOAD_LABEL, workloads.WORKLOAD_ANNOTATION];
+  });
+  const neutral = words
+    .flatMap((each) => Object.values<string>(each))
+    .filter((name) => /\borch[./]/u.test(name));
+  expect(neutral).toEqual([]);
 });
