@@ -12,6 +12,8 @@ const CHANGES = {
   addressErrors: { since: '1.33' },
   /** Policies and match conditions are counted. */
   admissionExpressions: { since: '1.26' },
+  /** Quotas count the pods whose affinity reaches into other namespaces. */
+  affinityScopes: { since: '1.22' },
   /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
   affinitySelectorPaths: { since: '1.26' },
   /** Quotas may be about the claims with some VolumeAttributesClasses. */
@@ -180,6 +182,8 @@ const CHANGES = {
   serviceNamesOfStatefulSets: { since: '1.33' },
   /** Sidecars count in tables of pods. */
   sidecarsInPodTable: { since: '1.28' },
+  /** Start hooks of replicas have newer names, and some are divided. */
+  startHookNames: { since: '1.32' },
   /** The documents of OpenAPI name the query parameter `sendInitialEvents`. */
   streamingLists: { since: '1.27' },
   /** The scheduling directives of a suspended Job that never started may change. */

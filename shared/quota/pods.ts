@@ -109,7 +109,22 @@ function podScopes(spec: PodSpec): PodScopes {
     isTerminating: (spec.activeDeadlineSeconds ?? -1) >= 0,
     isBestEffort: isBestEffort(spec),
     priorityClassName: spec.priorityClassName ?? '',
+    hasCrossNamespaceAffinity: hasCrossNamespaceAffinity(spec),
   };
+}
+
+/** Source: `usesCrossNamespacePodAffinity` of upstream's quota evaluator. */
+function hasCrossNamespaceAffinity({ affinity: { podAffinity, podAntiAffinity } = {} }: PodSpec): boolean {
+  return [podAffinity, podAntiAffinity].some((each) =>
+    [
+      ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+        ({ podAffinityTerm }) => podAffinityTerm,
+      ),
+    ].some(
+      ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
+    ),
+  );
 }
 
 function isBestEffort(spec: PodSpec): boolean {

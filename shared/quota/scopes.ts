@@ -1,3 +1,4 @@
+import { isInForce } from '../api/changes';
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../api/types/core-v1';
 
 /** The scope of claims with a VolumeAttributesClass. */
@@ -18,6 +19,8 @@ export interface PodScopes {
   readonly isBestEffort: boolean;
   /** Empty for none. */
   readonly priorityClassName: string;
+  /** A term of its pod affinity or anti-affinity names or selects namespaces. */
+  readonly hasCrossNamespaceAffinity: boolean;
 }
 
 /** Properties of a claim that scopes match. */
@@ -67,11 +70,15 @@ export function matchesScope(
       return !scopes.isBestEffort;
     case 'PriorityClass':
       return matchesClass(requirement, scopes.priorityClassName);
+    case 'CrossNamespacePodAffinity':
+      return MATCHES_AFFINITY && scopes.hasCrossNamespaceAffinity;
     default:
-      // CrossNamespacePodAffinity is an alpha feature of v1.21 and disabled, so no pod matches it.
       return false;
   }
 }
+
+/** v1.21 has the scope, behind a gate that is off. */
+const MATCHES_AFFINITY = isInForce('affinityScopes');
 
 /** Matches as a label selector does on a label that an object without a class lacks. */
 function matchesClass({ operator, values }: ScopeRequirement, name: string): boolean {

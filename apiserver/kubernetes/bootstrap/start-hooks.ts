@@ -1,3 +1,4 @@
+import { isInForce } from '../../../shared/api/changes';
 import { HOOK_PREFIX, START_HOOK } from '../../../shared/names';
 import type { HealthCheck } from '../../engine/observability/health/health-check';
 import { HEALTH_PATHS } from '../../engine/observability/health/health-check';
@@ -30,6 +31,28 @@ const IN_ORDER: readonly StartHook[] = [
   'openApi',
 ];
 
+/** The names of health checks where newer releases have others; a divided hook has several. */
+const NEWER_NAMES: Partial<Readonly<Record<StartHook, readonly string[]>>> = {
+  admission: ['start-apiserver-admission-initializer'],
+  informers: [START_HOOK.informers, 'storage-readiness'],
+  bootstrapController: [
+    START_HOOK.bootstrapController,
+    'start-system-namespaces-controller',
+    'start-service-ip-repair-controllers',
+  ],
+  apiServiceAvailability: [
+    'apiservice-status-local-available-controller',
+    'apiservice-status-remote-available-controller',
+  ],
+  openApi: [START_HOOK.openApi, 'apiservice-openapiv3-controller', 'apiservice-discovery-controller'],
+};
+
+function checkNamesOf(hook: StartHook): readonly string[] {
+  if (hook === 'autoregisterCompletion') return [START_HOOK[hook]];
+  const names = isInForce('startHookNames') ? NEWER_NAMES[hook] : undefined;
+  return (names ?? [START_HOOK[hook]]).map((name) => `${HOOK_PREFIX}${name}`);
+}
+
 /** The pending start hooks of a replica, by name. */
 export interface StartHooks {
   readonly checks: readonly HealthCheck[];
@@ -49,12 +72,14 @@ export function createStartHooks(absent: readonly StartHook[]): StartHooks {
   });
   return {
     allDone,
-    checks: present.map((hook) => ({
-      name: hook === 'autoregisterCompletion' ? START_HOOK[hook] : `${HOOK_PREFIX}${START_HOOK[hook]}`,
-      paths: HEALTH_PATHS,
-      isStartup: true,
-      check: async () => Promise.resolve(over.has(hook) ? undefined : 'not finished'),
-    })),
+    checks: present.flatMap((hook) =>
+      checkNamesOf(hook).map((name) => ({
+        name,
+        paths: HEALTH_PATHS,
+        isStartup: true,
+        check: async () => Promise.resolve(over.has(hook) ? undefined : 'not finished'),
+      })),
+    ),
     done: (...hooks) => {
       for (const hook of hooks) over.add(hook);
       if (present.every((hook) => over.has(hook))) resolve();

@@ -80,6 +80,7 @@ export const FIELD_GATES = [
   'PreferSameTrafficDistribution',
   'ProbeTerminationGracePeriod',
   'ProcMountType',
+  'RecoverVolumeExpansionFailure',
   'RecursiveReadOnlyMounts',
   'RelaxedDNSSearchValidation',
   'RelaxedEnvironmentVariableValidation',

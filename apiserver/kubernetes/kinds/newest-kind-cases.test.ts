@@ -5,6 +5,10 @@ import { resourceCases } from '../../testing/kinds/cases/resource';
 import { describeKindCases } from '../../testing/kinds/describe-kind-cases';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
+import { createStartHooks } from '../bootstrap/start-hooks';
+import { getEvaluator } from '../../../shared/quota/evaluators';
+import type { PodScopes } from '../../../shared/quota/scopes';
+import { matchesScope } from '../../../shared/quota/scopes';
 import { causesOf } from '../../testing/kinds/refusals';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
 import { deviceTaintRules } from './resource/device-taint-rules';
@@ -336,7 +340,7 @@ describe('changes', () => {
   test('unknown and duplicate fields cause warnings by default', async () => {
     const text = '{"metadata":{"name":"x"},"data":{"a":"1","a":"2"},"dat":{}}';
     const create = async (query: string): Promise<readonly string[]> =>
-      (await api.call('POST', `${urlOf('configmaps')}?dryRun=All${query}`, { text })).warnings;
+      (await api.call('POST', `${urlOf('configmaps')}?dryRun=All${query}`, { text })).warnings.toSorted();
     expect(await create('')).toEqual(['duplicate field "data.a"', 'unknown field "dat"']);
     expect(await create('&fieldValidation=Ignore')).toEqual([]);
   });
@@ -383,6 +387,66 @@ describe('changes', () => {
     const dry = `${urlOf('resourcequotas')}?dryRun=All`;
     expect((await api.call('POST', dry, { body: quota({ 'requests.storage': '1Gi' }) })).code).toBe(201);
     expect((await api.call('POST', dry, { body: quota({ cpu: '1' }) })).code).toBe(422);
+  });
+
+  test('a bound claim may change its class and its size, within what its volume has', async () => {
+    const url = urlOf('persistentvolumeclaims');
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '5Gi' } },
+      storageClassName: 's',
+      volumeAttributesClassName: 'gold',
+    };
+    await api.call('POST', url, { body: { metadata: { name: 'c' }, spec } });
+    const headers = { 'content-type': MEDIA_TYPE.mergePatch };
+    const patch = async (path: string, body: object): Promise<readonly string[]> => {
+      const reply = await api.call('PATCH', `${url}/c${path}`, { body, headers });
+      return reply.code === 200 ? [] : causesOf(reply);
+    };
+    expect(await patch('', { spec: { volumeAttributesClassName: 'silver' } })).toEqual(['Forbidden spec']);
+    const status = { phase: 'Bound', capacity: { storage: '3Gi' }, currentVolumeAttributesClassName: 'gold' };
+    expect(await patch('/status', { status })).toEqual([]);
+    expect(await patch('', { spec: { volumeAttributesClassName: 'silver' } })).toEqual([]);
+    expect(await patch('', { spec: { volumeAttributesClassName: null } })).toEqual([
+      'Forbidden spec.volumeAttributesClassName',
+    ]);
+    const sized = async (storage: string): Promise<readonly string[]> =>
+      patch('', { spec: { resources: { requests: { storage } } } });
+    expect(await sized('4Gi')).toEqual([]);
+    expect(await sized('3Gi')).toEqual(['Forbidden spec.resources.requests.storage']);
+  });
+
+  test('a quota counts pods whose affinity reaches into other namespaces', () => {
+    const term = { topologyKey: 'k', namespaceSelector: {} };
+    const scopesOf = (affinity: object): unknown =>
+      getEvaluator({ group: GROUP.core, resource: 'pods' })?.measure({
+        metadata: {},
+        spec: { containers: [], affinity },
+      }).scopes;
+    const own = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'k' }] } };
+    const other = {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term }],
+      },
+    };
+    const scope = { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists', values: [] };
+    expect([own, other].map((each) => matchesScope(scope, scopesOf(each) as PodScopes))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test('replicas have the start hooks of their level', () => {
+    expect(createStartHooks([]).checks.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'poststarthook/start-apiserver-admission-initializer',
+        'poststarthook/storage-readiness',
+        'poststarthook/start-system-namespaces-controller',
+        'poststarthook/start-service-ip-repair-controllers',
+        'poststarthook/apiservice-status-local-available-controller',
+        'poststarthook/apiservice-status-remote-available-controller',
+      ]),
+    );
   });
 
   test('a taint of devices is added now by default', () => {

@@ -44,7 +44,11 @@ const persistentVolumeClaimRules: Pick<
   },
   validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
   validateUpdate: (next, previous, { settings }) =>
-    validateChange(next, previous, isOn(settings, 'ExpandPersistentVolumes')),
+    validateChange(next, previous, {
+      mayGrow: isOn(settings, 'ExpandPersistentVolumes'),
+      mayShrink: isOn(settings, 'RecoverVolumeExpansionFailure'),
+      hasClasses: isOn(settings, 'VolumeAttributesClass'),
+    }),
   subresources: {
     status: {
       ...statusSubresource,
@@ -127,43 +131,85 @@ function withBothSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {
 
 const CLAIM_SPEC = messageType('core/v1.PersistentVolumeClaimSpec');
 
+/** What feature gates allow to change in a bound claim. */
+interface Changeable {
+  readonly mayGrow: boolean;
+  /** A claim whose volume could not grow may ask for less again, down to its capacity. */
+  readonly mayShrink: boolean;
+  /** Volumes have a VolumeAttributesClass, which may change. */
+  readonly hasClasses: boolean;
+}
+
 function validateChange(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
-  mayGrow: boolean,
+  changeable: Changeable,
 ): FieldError[] {
-  const isSmaller = compareQuantity(quantityOf(sizeOf(next)), quantityOf(sizeOf(previous))) < 0;
+  const { mayGrow, hasClasses } = changeable;
+  const parts = hasClasses ? 'resources.requests and volumeAttributesClassName' : 'resources.requests';
   const why = mayGrow
-    ? 'spec is immutable after creation except resources.requests for bound claims'
+    ? `spec is immutable after creation except ${parts} for bound claims`
     : 'field is immutable after creation';
-  const spec = comparable(next, previous, mayGrow);
+  const spec = comparable(next, previous, changeable);
   return [
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
     ...(isSemanticallyEqual(CLAIM_SPEC, spec, previous.spec)
       ? []
       : [forbiddenField('spec', `${why}${describeDiff('spec', spec, previous.spec)}`)]),
-    ...(mayGrow && isSmaller
-      ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than previous value')]
-      : []),
+    ...(mayGrow ? smallerSize(next, previous, changeable) : []),
     ...immutable(next.spec.volumeMode, previous.spec.volumeMode, 'volumeMode'),
+    ...(hasClasses ? lostClass(next, previous) : []),
   ];
+}
+
+function smallerSize(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  { mayShrink }: Changeable,
+): FieldError[] {
+  const isBelow = (amount: Quantity | undefined, orEqual: boolean): boolean => {
+    const order = compareQuantity(quantityOf(sizeOf(next)), quantityOf(amount));
+    return orEqual ? order <= 0 : order < 0;
+  };
+  if (!isBelow(sizeOf(previous), false)) return [];
+  const path = 'spec.resources.requests.storage';
+  if (!mayShrink) return [forbiddenField(path, 'field can not be less than previous value')];
+  return isBelow(previous.status?.capacity?.[STORAGE], true)
+    ? [forbiddenField(path, 'field can not be less than status.capacity')]
+    : [];
+}
+
+/** A class that was applied to the volume can be replaced only. */
+function lostClass(
+  { spec }: PersistentVolumeClaim,
+  { spec: before, status }: PersistentVolumeClaim,
+): FieldError[] {
+  const { volumeAttributesClassName: name } = spec;
+  if (name === before.volumeAttributesClassName || status?.currentVolumeAttributesClassName === undefined)
+    return [];
+  if (name !== undefined && name !== '') return [];
+  const what = name === undefined ? 'nil' : 'empty string';
+  const why = `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`;
+  return [forbiddenField('spec.volumeAttributesClassName', why)];
 }
 
 /** The new spec with the old values of what may change. */
 function comparable(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
-  mayGrow: boolean,
+  { mayGrow, hasClasses }: Changeable,
 ): ReadonlyJson {
   const { spec: after } = next;
   const { spec: before } = previous;
   const { resources } = after;
   const { requests } = resources;
-  const mayDiffer = mayGrow && next.status?.phase === 'Bound';
+  const isBound = next.status?.phase === 'Bound';
+  const mayDiffer = mayGrow && isBound;
   const reset: ReadonlyJson = {
     ...after,
     ...((before.volumeName ?? '') === '' ? { volumeName: before.volumeName } : {}),
     ...(movesClass(next, previous) ? { storageClassName: undefined } : {}),
+    ...(hasClasses && isBound ? { volumeAttributesClassName: before.volumeAttributesClassName } : {}),
     ...(mayDiffer && requests !== undefined
       ? { resources: { ...resources, requests: { ...requests, [STORAGE]: sizeOf(previous) } } }
       : {}),
