@@ -2,6 +2,7 @@ import { issuerPages } from '../kubernetes/discovery/issuer-documents';
 import type { DecodedValues } from '../engine/watch-cache/state/entry-codec';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
+import { isInForce } from '../../shared/api/changes';
 import { LoopLag } from '../../shared/concurrency/loop-lag';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { isInside } from '../../shared/client/allowed-addresses';
@@ -29,6 +30,7 @@ import type { AnswersOf } from '../engine/remote/shared-answers';
 import type { OverloadParts } from '../engine/request/overload';
 import { createOverloadStage } from '../engine/request/overload';
 import type { MetricsEndpoints } from './metrics/metrics-endpoints';
+import { createHealthMetricsRouter, HealthResults } from './metrics/health-metrics';
 import type { LoopReport } from './metrics/add-overload-metrics';
 import { createImpersonationStage } from '../engine/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
@@ -155,7 +157,7 @@ export async function openListener(
   const answer = createAnswerStage({
     pages: [
       ...metrics.pages,
-      health,
+      ...health,
       ...otherPages(options, { opened, verbs, authentication, serverAddress, log }),
     ],
     verbs: {
@@ -259,18 +261,23 @@ function healthOf(
   { options, log, logFailure }: Pick<ServerProcess, 'options' | 'log' | 'logFailure'>,
   parts: Omit<CheckedParts, 'logFailure' | 'isShuttingDown'>,
 ): {
-  readonly health: PageRoutes;
+  readonly health: readonly PageRoutes[];
   readonly onShutdown: () => void;
 } {
   let isShuttingDown = false;
   const checks = checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown });
-  const health = createHealthRouter({
+  const results = new HealthResults();
+  const router = createHealthRouter({
     checks,
     log,
     livezGrace: { clock: systemClock, startedAt: systemClock.now(), graceMs: options.livezGraceMs },
+    observe: (path, name, isHealthy) => {
+      results.observe(path, name, isHealthy);
+    },
   });
+  const hasMetrics = isInForce('sliMetrics');
   return {
-    health,
+    health: [router, ...(hasMetrics ? [createHealthMetricsRouter(results, options.metrics)] : [])],
     onShutdown: () => {
       isShuttingDown = true;
     },

@@ -188,6 +188,8 @@ const CHANGES = {
   streamingLists: { since: '1.27' },
   /** The scheduling directives of a suspended Job that never started may change. */
   suspendedJobTemplates: { since: '1.23' },
+  /** `/metrics/slis` shows the results of health checks. */
+  sliMetrics: { since: '1.26' },
   /** The parts of the name of a sysctl may be separated by slashes. */
   sysctlSlashes: { since: '1.23' },
   /** Pod templates, Jobs and CronJobs have a generation. */

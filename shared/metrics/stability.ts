@@ -99,6 +99,8 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   serviceaccount_valid_tokens_total: ALPHA,
   // Both programs, and controllers.
   kubernetes_build_info: ALPHA,
+  kubernetes_healthcheck: STABLE,
+  kubernetes_healthchecks_total: STABLE,
   leader_election_master_status: ALPHA,
   rest_client_request_duration_seconds: ALPHA,
   rest_client_requests_total: ALPHA,

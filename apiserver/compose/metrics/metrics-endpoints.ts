@@ -154,14 +154,18 @@ export function createMetricsEndpoints({
   return {
     measure: requests.stage,
     filters: requests.filters,
-    pages: [createDebugRouter({ cache, webhooks, flow: flow?.control }), createMetricsRouter(metrics)],
+    pages: [
+      createDebugRouter({ cache, webhooks, flow: flow?.control }),
+      createMetricsRouter('/metrics', metrics),
+    ],
   };
 }
 
-function createMetricsRouter(metrics: MetricSet): PageRoutes {
+/** Creates the page that shows metrics in Prometheus' format. */
+export function createMetricsRouter(path: string, metrics: MetricSet): PageRoutes {
   const router = createPageRouter();
   router.all(
-    '/metrics',
+    path,
     page(async ({ exchange }) => {
       const bytes = await metrics.exposition();
       const headers = { 'Content-Type': metrics.contentType };
@@ -170,7 +174,7 @@ function createMetricsRouter(metrics: MetricSet): PageRoutes {
       return answer;
     }),
   );
-  return { router, paths: ['/metrics'] };
+  return { router, paths: [path] };
 }
 
 /** Names of resources to kinds. The map is made again when what is served has changed: there may be hundreds of custom resources. */

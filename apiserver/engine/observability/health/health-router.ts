@@ -13,7 +13,11 @@ export interface HealthOptions {
   readonly log: Log;
   /** Absent: no grace. */
   readonly livezGrace?: LivezGrace;
+  /** Called with the result of each check of a probe. */
+  readonly observe?: ObserveCheck;
 }
+
+export type ObserveCheck = (path: HealthPath, name: string, isHealthy: boolean) => void;
 
 /** A check that takes longer counts as failed. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -25,12 +29,17 @@ const NO_GRACE: LivezGrace = { clock: systemClock, startedAt: 0, graceMs: 0 };
  * shows one line per check; `?exclude=<check>` ignores one and may be repeated. The reason of a failure is logged when it begins and when
  * it ends, and is never shown to the client.
  */
-export function createHealthRouter({ checks, log, livezGrace = NO_GRACE }: HealthOptions): PageRoutes {
+export function createHealthRouter({
+  checks,
+  log,
+  livezGrace = NO_GRACE,
+  observe,
+}: HealthOptions): PageRoutes {
   const router = createPageRouter();
   const failing = new Set<string>();
   for (const path of HEALTH_PATHS) {
     const allChecks = page(async ({ exchange }) =>
-      answerAll(path, checksOf(path, checks, livezGrace), { exchange, log, failing }),
+      answerAll(path, checksOf(path, checks, livezGrace), { exchange, log, failing, observe }),
     );
     const oneCheck = page(async ({ exchange }) => {
       const wanted = exchange.path.slice(path.length + 2);
@@ -60,6 +69,7 @@ interface Context {
   readonly log: Log;
   /** Paths of the checks that failed at the last probe; at most one entry per path and check. */
   readonly failing: Set<string>;
+  readonly observe: ObserveCheck | undefined;
 }
 
 async function answerAll(
@@ -75,6 +85,7 @@ async function answerAll(
     logChange(path, check, problems.get(check.name), context);
   }
   logStartup(path, asked, problems, context);
+  for (const { name } of asked) context.observe?.(path, name, !problems.has(name));
   const lines = checks.map(({ name }) => {
     if (excluded.has(name)) return `[+]${name} excluded: ok`;
     return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
