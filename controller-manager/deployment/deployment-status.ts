@@ -47,15 +47,22 @@ export function deploymentStatusOf(
   const all = allSets(sets);
   const available = sumOf(all, ({ status }) => status?.availableReplicas);
   const isEnough = available >= desiredReplicas(deployment) - maxUnavailable(deployment);
-  const { collisionCount, conditions = [] } = deployment.status ?? {};
+  const {
+    collisionCount,
+    conditions = [],
+    terminatingReplicas: _before,
+    ...status
+  } = deployment.status ?? {};
+  const terminating = terminatingOf(all);
   return {
-    ...deployment.status,
+    ...status,
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sumOf(all, ({ status }) => status?.replicas),
     updatedReplicas: sets.current?.status?.replicas ?? 0,
     readyReplicas: sumOf(all, ({ status }) => status?.readyReplicas),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sumOf(all, desiredReplicas) - available),
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
     ...(collisionCount === undefined ? {} : { collisionCount }),
     conditions: withCondition(conditions, {
       type: 'Available',
@@ -65,6 +72,15 @@ export function deploymentStatusOf(
       ...timesAt(nowMs),
     }),
   };
+}
+
+/** Returns how many pods are being deleted; undefined if a ReplicaSet with a status does not report it, or none has one. */
+function terminatingOf(sets: readonly ReplicaSet[]): number | undefined {
+  const reported = sets.filter(({ status }) => (status?.observedGeneration ?? 0) > 0);
+  const counts = reported.map(({ status }) => status?.terminatingReplicas);
+  return counts.length === 0 || counts.includes(undefined)
+    ? undefined
+    : counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
 /** Computes the status during a rollout: also the conditions Progressing and ReplicaFailure (upstream `syncRolloutStatus`). */

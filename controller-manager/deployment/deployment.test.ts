@@ -355,4 +355,29 @@ describe('revisions', () => {
     expect(annotations[WORKLOAD_ANNOTATION.deploymentRevision]).toBe(revision);
     expect(annotations[WORKLOAD_ANNOTATION.deploymentRevisionHistory]).toBe(history);
   });
+
+  test.each<
+    [string, readonly (readonly [observedGeneration: number, terminating?: number])[], number | undefined]
+  >([
+    [
+      'all ReplicaSets report',
+      [
+        [1, 2],
+        [3, 1],
+      ],
+      3,
+    ],
+    ['one has no status yet', [[1, 2], [0]], 2],
+    ['one does not report', [[1, 2], [1]], undefined],
+    ['there is none', [], undefined],
+  ])('pods that are being deleted are counted where %s', (_which, sets, expected) => {
+    const old = sets.map(([observedGeneration, terminatingReplicas]) => ({
+      metadata: {},
+      spec: { selector: {} },
+      status: { observedGeneration, terminatingReplicas },
+    }));
+    const subject = deployment({}, { terminatingReplicas: 9 });
+    const status = deploymentStatusOf(subject, { current: undefined, old: old as never }, 0);
+    expect(status.terminatingReplicas).toBe(expected);
+  });
 });

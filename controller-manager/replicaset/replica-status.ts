@@ -17,6 +17,8 @@ export interface ReplicaStatus {
   readonly fullyLabeledReplicas?: number;
   readonly readyReplicas?: number;
   readonly availableReplicas?: number;
+  /** Absent without the feature gate `DeploymentReplicaSetTerminatingReplicas`, and for ReplicationControllers. */
+  readonly terminatingReplicas?: number;
   readonly observedGeneration?: number | bigint;
   readonly conditions?: readonly ReplicaSetCondition[];
 }
@@ -24,13 +26,18 @@ export interface ReplicaStatus {
 export interface ObservedReplicas {
   /** Active pods that belong to the set. */
   readonly pods: readonly Pod[];
+  /** The number of its pods that are being deleted and still run; undefined if it is not reported. */
+  readonly terminating: number | undefined;
   /** What kept the set from creating or deleting pods; undefined if nothing did. */
   readonly failure: unknown;
   readonly nowMs: number;
 }
 
 /** Computes the status of a set, as upstream's `calculateStatus`. */
-export function replicaStatusOf(set: Replicated, { pods, failure, nowMs }: ObservedReplicas): ReplicaStatus {
+export function replicaStatusOf(
+  set: Replicated,
+  { pods, terminating, failure, nowMs }: ObservedReplicas,
+): ReplicaStatus {
   const { minReadySeconds = 0, replicas = 1, template } = set.spec;
   const templateLabels = Object.entries(template?.metadata.labels ?? {});
   const fullyLabeled = pods.filter(({ metadata }) =>
@@ -43,6 +50,7 @@ export function replicaStatusOf(set: Replicated, { pods, failure, nowMs }: Obser
     fullyLabeledReplicas: fullyLabeled.length,
     readyReplicas: pods.filter(isReady).length,
     availableReplicas: pods.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length,
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
     observedGeneration: set.metadata.generation ?? 0,
     ...(next.length === 0 ? {} : { conditions: next }),
   };
@@ -67,9 +75,10 @@ function conditionsAfter(
   });
 }
 
-/** Reports whether a status says the same as the current one; absent counts are 0. */
+/** Reports whether a status says the same as the current one; absent counts are 0, except that of terminating pods. */
 export function isSameReplicaStatus(current: ReplicaStatus | undefined, next: ReplicaStatus): boolean {
   return (
+    current?.terminatingReplicas === next.terminatingReplicas &&
     COUNTS.every((count) => Number(current?.[count] ?? 0) === Number(next[count] ?? 0)) &&
     deepEqual(current?.conditions ?? [], next.conditions ?? [])
   );

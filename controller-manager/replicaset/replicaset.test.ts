@@ -1,3 +1,5 @@
+import type { ReplicaSet } from '../../shared/api/types/apps-v1';
+import { isSameReplicaStatus, replicaStatusOf } from './replica-status';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { ClusterRole } from '../../shared/api/types/rbac-v1';
@@ -201,4 +203,17 @@ describe('pods to delete', () => {
     const pods = [pod('a', { nodeName: 'x' }), pod('b', { nodeName: 'y' }), pod('c', { nodeName: 'y' })];
     expect(podsToDelete(pods, pods, { count: 1, nowMs }).map(({ spec }) => spec.nodeName)).toEqual(['y']);
   });
+});
+
+test.each<[counted: number | undefined, terminating: number | undefined, isSame: boolean]>([
+  [undefined, undefined, true],
+  [undefined, 0, false],
+  [1, 1, true],
+  [1, undefined, false],
+])('a status with %j pods that are being deleted equals one with %j: %j', (counted, terminating, isSame) => {
+  const set = { metadata: {}, spec: { selector: {} } } as ReplicaSet;
+  const observed = { pods: [], failure: undefined, nowMs: 0 };
+  const current = replicaStatusOf(set, { ...observed, terminating: counted });
+  const next = replicaStatusOf(set, { ...observed, terminating });
+  expect(isSameReplicaStatus(current, next)).toBe(isSame);
 });

@@ -18,13 +18,14 @@ import {
   podFromTemplate,
   startSlowly,
 } from '../pods/pod-control';
-import { isActive, msUntilAvailable } from '../pods/pod-state';
+import { isActive, isTerminating, msUntilAvailable } from '../pods/pod-state';
 import type { ControllerContext } from '../runtime/controller';
+import { hasFeature } from '../runtime/controller-options';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { writeStatus } from '../runtime/live-object';
 import type { KindOfResource } from '../runtime/owner';
-import { isBeingDeleted, ownerOf } from '../runtime/owner';
+import { isBeingDeleted, isOwnedBy, ownerOf } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
 import { podsToDelete } from '../pods/deletion-order';
 import type { Replicated } from './replica-status';
@@ -42,6 +43,8 @@ interface ReplicatedKind<T extends Replicated> {
   readonly component: string;
   readonly readSelector: (set: T) => LabelSelector;
   readonly workers: number | undefined;
+  /** Whether the status counts the pods that are being deleted. */
+  readonly reportsTerminating: boolean;
 }
 
 /** Keeps as many pods of every ReplicaSet as it asks for. */
@@ -57,6 +60,7 @@ export async function runReplicaSets(
       component: 'replicaset-controller',
       readSelector: ({ spec }) => toLabelSelector(spec.selector),
       workers: context.options.concurrentReplicasetSyncs,
+      reportsTerminating: hasFeature(context.options, 'DeploymentReplicaSetTerminatingReplicas'),
     },
     signal,
   );
@@ -75,6 +79,7 @@ export async function runReplicationControllers(
       component: 'replication-controller',
       readSelector: ({ spec }) => labelSelectorFromMap(spec.selector ?? {}),
       workers: context.options.concurrentRcSyncs,
+      reportsTerminating: false,
     },
     signal,
   );
@@ -159,9 +164,14 @@ class ReplicaController<T extends Replicated> {
       candidatesOf(pods, set).filter(isActive),
       signal,
     );
+    const terminating = kind.reportsTerminating
+      ? candidatesOf(pods, set).filter(
+          (pod) => isTerminating(pod) && isOwnedBy(pod, set) && matchesLabels(selector, pod.metadata.labels),
+        ).length
+      : undefined;
     const failure = mayAct && !isBeingDeleted(set) ? await this.#adjust(set, claimed, signal) : undefined;
     const nowMs = clock.now();
-    const status = replicaStatusOf(set, { pods: claimed, failure, nowMs });
+    const status = replicaStatusOf(set, { pods: claimed, terminating, failure, nowMs });
     if (!isSameReplicaStatus(set.status, status))
       await writeStatus<Replicated>(client, { resource: kind.resource, object: set, status }, signal);
     if (failure !== undefined) throw asError(failure);

@@ -8,6 +8,7 @@ import type { SigningKey } from '../../shared/tokens/token-key';
 export const MANAGER_GATES = [
   'APIServerIdentity',
   'CronJobsScheduledAnnotation',
+  'DeploymentReplicaSetTerminatingReplicas',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
   'NodeOutOfServiceVolumeDetach',

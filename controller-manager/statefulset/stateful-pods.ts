@@ -138,7 +138,7 @@ export function newStatefulPod(
 ): Sent<Pod> {
   const name = `${set.metadata.name ?? ''}-${String(ordinal)}`;
   const pod = podFromTemplate(template, { resource: PARENT.statefulSets, object: set });
-  const { generateName: _generateName, ...metadata } = pod.metadata;
+  const { metadata } = pod;
   return {
     ...pod,
     metadata: {
