@@ -51,11 +51,11 @@ export function deploymentStatusOf(
     collisionCount,
     conditions = [],
     terminatingReplicas: _before,
-    ...status
+    ...others
   } = deployment.status ?? {};
   const terminating = terminatingOf(all);
   return {
-    ...status,
+    ...others,
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sumOf(all, ({ status }) => status?.replicas),
     updatedReplicas: sets.current?.status?.replicas ?? 0,

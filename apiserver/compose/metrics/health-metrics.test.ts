@@ -21,7 +21,7 @@ test('probes are counted by check and path, with their last result', async () =>
   await getPage(health, newExchange({ path: '/readyz' }));
   const page = createHealthMetricsRouter(results, undefined);
   const answer = await getPage(page, newExchange({ path: '/metrics/slis' }));
-  const lines = String(answer?.body).split('\n');
+  const lines = Buffer.isBuffer(answer?.body) ? answer.body.toString().split('\n') : [];
   expect(lines.filter((line) => line.startsWith('kubernetes_'))).toEqual([
     'kubernetes_healthcheck{name="etcd",type="livez"} 1',
     'kubernetes_healthcheck{name="etcd",type="readyz"} 0',

@@ -203,13 +203,13 @@ function comparable(
   const { spec: before } = previous;
   const { resources } = after;
   const { requests } = resources;
-  const isBound = next.status?.phase === 'Bound';
-  const mayDiffer = mayGrow && isBound;
+  const isInUse = next.status?.phase === 'Bound';
+  const mayDiffer = mayGrow && isInUse;
   const reset: ReadonlyJson = {
     ...after,
     ...((before.volumeName ?? '') === '' ? { volumeName: before.volumeName } : {}),
     ...(movesClass(next, previous) ? { storageClassName: undefined } : {}),
-    ...(hasClasses && isBound ? { volumeAttributesClassName: before.volumeAttributesClassName } : {}),
+    ...(hasClasses && isInUse ? { volumeAttributesClassName: before.volumeAttributesClassName } : {}),
     ...(mayDiffer && requests !== undefined
       ? { resources: { ...resources, requests: { ...requests, [STORAGE]: sizeOf(previous) } } }
       : {}),
