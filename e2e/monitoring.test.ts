@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { dump, load } from 'js-yaml';
 import { startControllerManager } from '../deploy/local/controller-manager';
 import { ensureCredentials } from '../deploy/local/credentials';
@@ -21,6 +22,7 @@ const DASHBOARD = path.join(repositoryRoot, 'helm', 'orch', 'files', 'dashboard.
 const DEPLOY = path.join(repositoryRoot, 'deploy', 'prometheus');
 const run = existsSync(PROMTOOL) ? test : test.skip;
 const GRACE_MS = 5_000;
+const TRAFFIC_PAUSE_MS = 50;
 /** Metrics of kube-state-metrics and node_exporter, also those that `orch-admin backup` leaves for its textfile collector. */
 const OF_OTHERS = /^(?:kube_|node_systemd_|orch_backup_)/u;
 const RUNBOOK = 'apiserver/docs/alerts.md';
@@ -279,6 +281,8 @@ describe('Prometheus with a running set', () => {
         await set.client.get('/api/v1/namespaces/default/configmaps');
         await set.client.get('/api/v1/namespaces/default/configmaps/missing');
         await set.client.get('/api/v1/namespaces/default/services');
+        // Every scrape sees some of it; more would only delay Prometheus.
+        await delay(TRAFFIC_PAUSE_MS);
       }
     })();
     await eventually('all targets are scraped', async () => {
