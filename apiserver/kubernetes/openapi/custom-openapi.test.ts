@@ -4,6 +4,7 @@ import { eventually } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { defined } from '../../../shared/defined';
+import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
 import type { DocumentSet } from './document-set';
 import { createDocumentSets } from './document-set';
 import { definitionName } from './names';
@@ -291,6 +292,22 @@ test('while the code is identified, the index is made without the documents, and
   expect(await hashIn(setOf('c'))).toBe(hash);
   expect(await hashIn(setOf('d'))).not.toBe(hash);
   expect(await hashIn(setOf('c', true))).not.toBe(hash);
+});
+
+test('while the code is identified, a part has another hash if a feature gate switches a subresource', async () => {
+  const hashWith = async (ephemeralContainers: boolean): Promise<string> => {
+    const kindSettings = { ...DEFAULT_KIND_SETTINGS, ephemeralContainers };
+    const server = await startInProcessApi(undefined, { kindSettings });
+    try {
+      const options = { version: '1', commit: 'c', serverSideApply: true, enums: false };
+      const { hash, pieces } = await createDocumentSets(options)(server.plane.registry()).part('api/v1');
+      expect(Buffer.concat(pieces).includes('/{name}/ephemeralcontainers')).toBe(ephemeralContainers);
+      return hash;
+    } finally {
+      await server.close();
+    }
+  };
+  expect(await hashWith(true)).not.toBe(await hashWith(false));
 });
 
 test('a document of several chunks is streamed, and can be compressed', async () => {

@@ -1,4 +1,5 @@
 import { apiLevel } from '../../../shared/api-level';
+import { dialect } from '../../../shared/names';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { Registry } from '../../engine/registry/registry';
 import type { Endpoint } from '../../engine/registry/resource';
@@ -165,15 +166,16 @@ function builtInPart(
   };
 }
 
-/** Everything that documents of the built-in API are made from, but for the code; undefined if the code is not identified. */
+/** Returns the hash of everything that documents of the built-in API are made from; undefined if the code is not identified. */
 function inputsOf(served: Served, { commit, ...options }: DocumentOptions): string | undefined {
   if (commit === undefined) return undefined;
   const rows = servedVersions(served).map(({ group, version }) => [
     group,
     version,
-    served.endpointsOf(group, version).map(({ row }) => row),
+    // Feature gates switch single subresources of a row.
+    served.endpointsOf(group, version).map(({ row, subresources }) => [row, [...subresources.keys()]]),
   ]);
-  return JSON.stringify([commit, apiLevel, options, rows]);
+  return hashOf(Buffer.from(JSON.stringify([commit, dialect, apiLevel, options, rows])));
 }
 
 async function takenBy(served: Served, options: DocumentOptions): Promise<Taken> {
