@@ -57,6 +57,8 @@ export async function startFaultProxy(upstream: ProxiedServer, user: string): Pr
       answer.pipe(response);
     });
     call.on('error', () => response.destroy());
+    // A watch that was ended as expired may still get an event of the server.
+    response.on('error', () => response.destroy());
     response.once('close', () => {
       watches.delete(response);
       call.destroy();

@@ -8,6 +8,8 @@ import { describeOperator } from './operator-suite';
 
 const OPERATOR = 'site-operator';
 const CONFIG = path.join(__dirname, 'config');
+/** Takes over quickly, but not from a leader in a process that has no processor for a second. */
+const LEASE_MS = 3_000;
 
 describeOperator('with orch/testing', async () => {
   const cluster = await startControlPlane({
@@ -44,7 +46,7 @@ describeOperator('with orch/testing', async () => {
       close: async () => Promise.resolve(client.close()),
     });
   };
-  return { admin: connect(cluster), link, stop: async () => cluster.stop() };
+  return { admin: connect(cluster), leaseMs: LEASE_MS, link, stop: async () => cluster.stop() };
 });
 
 test('the code of the tutorial is that of the files', () => {
