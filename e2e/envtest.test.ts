@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import path from 'node:path';
 import { freePort, LOOPBACK } from '../deploy/local/ports';
-import { repositoryRoot } from '../deploy/local/repository';
+import { repositoryRoot, requireBuilt } from '../deploy/local/repository';
 import type { StartedProcess } from '../deploy/local/started-process';
 import { startProcess } from '../deploy/local/started-process';
 import { RESOURCE } from '../shared/api/resource-names';
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 function orch(...words: readonly string[]): string {
-  const program = path.join(repositoryRoot, 'dist', 'bin', 'orch.js');
+  const program = requireBuilt(path.join(repositoryRoot, 'dist', 'bin', 'orch.js'));
   return execFileSync(process.execPath, [program, ...words], { encoding: 'utf8' }).trim();
 }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { ensureCredentials } from '../deploy/local/credentials';
 import { startEtcdCluster } from '../deploy/local/etcd-cluster';
-import { repositoryRoot } from '../deploy/local/repository';
+import { repositoryRoot, requireBuilt } from '../deploy/local/repository';
 import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
 import { explained, makeWorkspace } from './support/workspace';
@@ -22,6 +22,8 @@ interface Packed {
   readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
+
+requireBuilt(path.join(repositoryRoot, 'dist', 'lib', 'testing.js'));
 
 let folder: string;
 let packed: Packed;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from '../deploy/local/repository';
+import { repositoryRoot, requireBuilt } from '../deploy/local/repository';
 import type { StartedProcess } from '../deploy/local/started-process';
 import { startProcess } from '../deploy/local/started-process';
 import { createClient } from '../shared/client/client';
@@ -106,7 +106,7 @@ async function serve(name: string, from: string): Promise<string> {
       name,
       command: process.execPath,
       args: [
-        path.join(repositoryRoot, 'dist', 'bin', 'orch.js'),
+        requireBuilt(path.join(repositoryRoot, 'dist', 'bin', 'orch.js')),
         'serve',
         from,
         `--kubeconfig=${kubeconfig}`,

@@ -8,7 +8,13 @@ export const repositoryRoot: string = findRoot(__dirname);
 export function programPath(program: Program, root: string = repositoryRoot): string {
   const bundle = path.join(root, 'dist', 'bin', `orch-${program}.js`);
   // An older build has no bundles.
-  return existsSync(bundle) ? bundle : modulesPath(program, root);
+  return existsSync(bundle) ? bundle : requireBuilt(modulesPath(program, root));
+}
+
+/** Returns the path of a file of the build; throws if it is not built. */
+export function requireBuilt(file: string): string {
+  if (existsSync(file)) return file;
+  throw new Error(`${file} does not exist: run npm run build first`);
 }
 
 /** The same program as separate modules, which a file of `node --require` can change. */
