@@ -30,33 +30,3 @@ export function takeTimes(series: Iterable<Counted>): Taken<number> {
     return times === 0 ? [] : [[labels, times] as const];
   });
 }
-
-/** A counter with labels. Each set of values is one series; a new one beyond the limit is not counted. */
-export class CountedSeries {
-  readonly #series = new Map<string, Counted>();
-  readonly #max: number;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  count(labels: Labels, more = 1): void {
-    const key = Object.values(labels).join(' ');
-    const known = this.#series.get(key);
-    if (known !== undefined) known.times += more;
-    else if (this.#series.size < this.#max) this.#series.set(key, { labels, times: more });
-  }
-
-  *read(): Iterable<readonly [Labels, number]> {
-    for (const { labels, times } of this.#series.values()) yield [labels, times];
-  }
-
-  /** Returns and resets the counts since the last call. */
-  take(): Taken<number> {
-    return takeTimes(this.#series.values());
-  }
-
-  add(taken: Taken<number>): void {
-    for (const [labels, times] of taken) this.count(labels, times);
-  }
-}

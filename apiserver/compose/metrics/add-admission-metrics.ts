@@ -38,19 +38,25 @@ function addPodSecurityMetrics(
     name: 'pod_security_evaluations_total',
     help: 'Evaluations of Pod Security Standards: all of enforced ones, and those of audits and warnings that found violations.',
     labels: ['decision', 'policy_level', 'policy_version', 'mode', ...REQUEST_LABELS],
-    read: () => evaluations.read(),
+    *read() {
+      for (const { labels, times } of evaluations.values()) yield [labels, times];
+    },
   });
   metrics.counter({
     name: 'pod_security_exemptions_total',
     help: 'Requests that are exempt from Pod Security.',
     labels: REQUEST_LABELS,
-    read: () => exemptions.read(),
+    *read() {
+      for (const { labels, times } of exemptions.values()) yield [labels, times];
+    },
   });
   metrics.counter({
     name: 'pod_security_errors_total',
     help: 'Errors that prevent the normal evaluation of Pod Security Standards, such as wrong labels of a namespace.',
     labels: ['fatal', ...REQUEST_LABELS],
-    read: () => errors.read(),
+    *read() {
+      for (const { labels, times } of errors.values()) yield [labels, times];
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import { apiLevel } from '../../../../shared/api-level';
+import { LabelledCounts } from '../../../../shared/metrics/labelled-series';
 import type { Taken } from '../../../../shared/metrics/taken';
-import { CountedSeries } from '../../../../shared/metrics/taken';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { NAMESPACES, PODS } from '../../cluster/resources';
 import type { MODES, Standard } from './policy';
@@ -18,9 +18,9 @@ export interface TakenPodSecurity {
 
 /** What Pod Security counts, as `metrics/metrics.go` of k8s.io/pod-security-admission. */
 export class PodSecurityMetrics {
-  readonly evaluations = new CountedSeries(SERIES_MAX);
-  readonly exemptions = new CountedSeries(SERIES_MAX);
-  readonly errors = new CountedSeries(SERIES_MAX);
+  readonly evaluations = new LabelledCounts(SERIES_MAX);
+  readonly exemptions = new LabelledCounts(SERIES_MAX);
+  readonly errors = new LabelledCounts(SERIES_MAX);
 
   evaluated(attributes: AdmissionAttributes, { mode, standard, isDenied }: Evaluation): void {
     this.evaluations.count({
