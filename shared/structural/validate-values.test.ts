@@ -1,3 +1,4 @@
+import { createBudget, FULL_BUDGET, isSpent } from './budget';
 import { compileSchema } from './structural-schema';
 import { validateValues } from './validate-values';
 import type { ReadonlyJson } from '../object/json';
@@ -606,5 +607,15 @@ describe('the budget', () => {
         Array.from({ length: 1_000_000 }, () => 3),
       ),
     ).toBeUndefined();
+  });
+
+  test('ends the comparison with the stored object', () => {
+    const fields = { list: { type: 'array', items: { type: 'integer' } }, text: { type: 'string' } };
+    const schema = compileSchema(object(fields, { anyOf: [{ required: ['missing'] }] }));
+    const list = Array.from({ length: 100_000 }, () => 1);
+    const budget = createBudget({ ...FULL_BUDGET, stepsMax: 1_000 });
+    validateValues(schema, { list: [...list], text: 'a' }, { budget, previous: { list, text: 'b' } });
+    expect(isSpent(budget)).toBe(true);
+    expect(budget.steps).toBeLessThan(2_000);
   });
 });
