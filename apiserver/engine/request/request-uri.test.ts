@@ -28,7 +28,8 @@ test.each([
   ['/api?a=b&Token=abc', '/api?a=b&Token=REDACTED'],
   ['/api?password=a=b&password=c', '/api?password=REDACTED&password=REDACTED'],
   ['/api?%74oken=abc&x=%zz&%zz=1', '/api?%74oken=REDACTED&x=%zz&%zz=1'],
-  ['/api?a=1;token=abc;b=2', '/api?a=1;token=REDACTED;b=2'],
+  ['/api?a=1;token=abc&b=2', '/api?a=1;token=REDACTED&b=2'],
+  ['/api?password=ab;cd&b=2', '/api?password=REDACTED&b=2'],
   [
     '/api?client-secret=a&X-Amz-Signature=b&jwt=c',
     '/api?client-secret=REDACTED&X-Amz-Signature=REDACTED&jwt=REDACTED',

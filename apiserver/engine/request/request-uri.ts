@@ -25,14 +25,20 @@ export function requestUri(exchange: Asked): string {
  * clients send them by mistake, and proxied servers may expect them. Kubernetes records them.
  */
 export function withoutSecrets(uri: string): string {
-  if (!uri.includes('?')) return uri;
-  return uri.replace(PARAMETER, (parameter, name: string) =>
-    SECRET_NAME.test(decodeName(name)) ? `${name}=REDACTED` : parameter,
-  );
+  return uri.includes('?') ? uri.replace(PARAMETER, withoutSecret) : uri;
 }
 
-/** A query parameter with a value; some servers divide parameters by semicolons. */
-const PARAMETER = /(?<=[?&;])([^=&;]*)=[^&;]*/gu;
+const PARAMETER = /(?<=[?&])[^&]+/gu;
+/** The names inside of one parameter: some servers divide parameters by semicolons too. */
+const NAME = /(?<=^|[?;])([^=?;]*)=/gu;
+
+/** A secret ends with the parameter, because it can contain semicolons itself. */
+function withoutSecret(parameter: string): string {
+  for (const { 0: start, 1: name = '', index } of parameter.matchAll(NAME))
+    if (SECRET_NAME.test(decodeName(name))) return `${parameter.slice(0, index)}${start}REDACTED`;
+  return parameter;
+}
+
 const SECRET_NAME =
   /^(?:(?:access|auth|bearer|id|refresh|session|csrf|x-amz-security)?[-_]?token|(?:client[-_]?)?(?:secret|assertion)|pass(?:word|wd|phrase)?|pwd|(?:api|access|secret)[-_]?key|jwt|auth(?:orization)?|credentials?|(?:x-amz-)?sig(?:nature)?)$/iu;
 
