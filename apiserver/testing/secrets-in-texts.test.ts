@@ -209,7 +209,7 @@ test('no log line, audit event or metric contains a secret', async () => {
   ).toEqual([[], [], []]);
 });
 
-test('the start with a wrong Redis address, and the pages of an administrator, do not show its password', async () => {
+test('the pages of an administrator do not show the password of Redis', async () => {
   const pages: Reply[] = [];
   for (const page of [
     '/debug/flags/v',
