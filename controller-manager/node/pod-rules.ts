@@ -102,8 +102,14 @@ const COMMAND_LENGTH_MAX = 4_096;
  */
 function exitOfCommand({ command = [], args = [], image = '' }: Container): CommandExit | undefined {
   const text = [...command, ...args].join(' ').slice(0, COMMAND_LENGTH_MAX);
-  const program = /^\S*?([^/\s:@]*)(?:[:@][^/\s]*)?(?:\s|$)/u.exec(text === '' ? image : text)?.[1] ?? '';
-  return PROGRAM_EXITS.get(program) ?? exitOfText(text);
+  return PROGRAM_EXITS.get(programOf(text === '' ? image : text)) ?? exitOfText(text);
+}
+
+/** Returns the last segment of the path in the first word, without the tag of an image. */
+function programOf(text: string): string {
+  const [word = ''] = text.split(/\s/u, 1);
+  const [program = ''] = word.slice(word.lastIndexOf('/') + 1).split(/[:@]/u, 1);
+  return program;
 }
 
 /** A loop never ends, the first `exit N` ends, and each `sleep N` before it takes its time. */

@@ -184,11 +184,19 @@ test.each<[command: readonly string[], history: readonly string[], image?: strin
   [['sleep', 'infinity'], ['0 Running']],
   [['sh', '-c', 'while true; do sleep 1; done'], ['0 Running']],
   [[], ['0 Running'], 'registry:5000/tools/pause:3'],
+  [[], ['0 Running'], 'registry/pause@sha256:0'],
   [['serve'], ['0 Running', '1 Succeeded']],
 ])('a container of a Job ends as its command %j says', (command, history, image = 'x') => {
   const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image, command, resources: {} }] };
   const phases = live(podOf({ owner: 'Job', spec }), 50).history.map((line) => line.replace(/\/.*/u, ''));
   expect(phases).toEqual(history);
+});
+
+test('the name of an image is read in one pass, however long it is', () => {
+  const image = `${'a'.repeat(200_000)}/b/pause`;
+  const pod = podOf({ owner: 'Job', spec: { containers: [{ name: 'a', image, resources: {} }] } });
+  const spec = { ...pod.spec, restartPolicy: 'Never' };
+  expect(advancePod({ ...pod, spec }, PLACE, at(5)).dueAtMs).toBeUndefined();
 });
 
 test('another image restarts a container, and a new ephemeral container runs, in the generation of the pod', () => {
