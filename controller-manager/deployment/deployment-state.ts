@@ -17,7 +17,7 @@ import { isNamespaceTerminating, messageOf } from '../pods/pod-control';
 import { templateHash } from '../pods/template-hash';
 import type { ReportEvent } from '../runtime/event-recorder';
 import { isBeingDeleted, isOwnedBy, ownerReferenceTo } from '../runtime/owner';
-import type { DeploymentSets } from './deployment-status';
+import type { DeploymentSets, StatusBasis } from './deployment-status';
 import { conditionsOfSet } from './deployment-status';
 import { desiredReplicas, newSetReplicas, sumOf } from './replica-counts';
 import {
@@ -37,6 +37,8 @@ export interface DeploymentParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly report: ReportEvent;
+  /** Whether the status counts the pods that are being deleted. */
+  readonly reportsTerminating: boolean;
 }
 
 /** A Deployment and its ReplicaSets during one pass, and the writes to them, each on the result of the one before. */
@@ -57,6 +59,10 @@ export class DeploymentState {
 
   now(): number {
     return this.#parts.clock.now();
+  }
+
+  statusBasis(): StatusBasis {
+    return { nowMs: this.now(), reportsTerminating: this.#parts.reportsTerminating };
   }
 
   /** Writes the size of a set, and the sizes of the Deployment to its annotations. Returns whether the size changed. */

@@ -38,11 +38,17 @@ export function hasProgressDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== INT32_MAX;
 }
 
+export interface StatusBasis {
+  readonly nowMs: number;
+  /** Whether the status counts the pods that are being deleted. */
+  readonly reportsTerminating: boolean;
+}
+
 /** Computes the counts and the condition Available (upstream `calculateStatus`). */
 export function deploymentStatusOf(
   deployment: Deployment,
   sets: DeploymentSets,
-  nowMs: number,
+  { nowMs, reportsTerminating }: StatusBasis,
 ): DeploymentStatus {
   const all = allSets(sets);
   const available = sumOf(all, ({ status }) => status?.availableReplicas);
@@ -53,7 +59,7 @@ export function deploymentStatusOf(
     terminatingReplicas: _before,
     ...others
   } = deployment.status ?? {};
-  const terminating = terminatingOf(all);
+  const terminating = reportsTerminating ? terminatingOf(all) : undefined;
   return {
     ...others,
     observedGeneration: deployment.metadata.generation ?? 0,
@@ -74,22 +80,22 @@ export function deploymentStatusOf(
   };
 }
 
-/** Returns how many pods are being deleted; undefined if a ReplicaSet with a status does not report it, or none has one. */
+/** Returns how many pods are being deleted; undefined if a ReplicaSet with a status does not report it. ReplicaSets without a status have none. */
 function terminatingOf(sets: readonly ReplicaSet[]): number | undefined {
-  const reported = sets.filter(({ status }) => (status?.observedGeneration ?? 0) > 0);
-  const counts = reported.map(({ status }) => status?.terminatingReplicas);
-  return counts.length === 0 || counts.includes(undefined)
-    ? undefined
-    : counts.reduce<number>((sum, count = 0) => sum + count, 0);
+  const isUnknown = sets.some(
+    ({ status }) => (status?.observedGeneration ?? 0) > 0 && status?.terminatingReplicas === undefined,
+  );
+  return isUnknown ? undefined : sumOf(sets, ({ status }) => status?.terminatingReplicas);
 }
 
 /** Computes the status during a rollout: also the conditions Progressing and ReplicaFailure (upstream `syncRolloutStatus`). */
 export function rolloutStatusOf(
   deployment: Deployment,
   sets: DeploymentSets,
-  nowMs: number,
+  basis: StatusBasis,
 ): DeploymentStatus {
-  const status = deploymentStatusOf(deployment, sets, nowMs);
+  const status = deploymentStatusOf(deployment, sets, basis);
+  const { nowMs } = basis;
   const conditions = withReplicaFailure(progressAfter(deployment, sets, { status, nowMs }), sets);
   return { ...status, conditions };
 }

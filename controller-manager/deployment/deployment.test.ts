@@ -251,6 +251,7 @@ test('a set is saturated when it has all pods and they are available', () => {
 
 describe('status', () => {
   const nowMs = Date.parse('2021-06-01T00:10:00Z');
+  const basis = { nowMs, reportsTerminating: false };
   const progressing = (reason: string, lastUpdateTime: string) => ({
     type: 'Progressing',
     status: 'True',
@@ -266,7 +267,7 @@ describe('status', () => {
       { replicas: 2, updatedReplicas: 0, conditions: [progressing('NewReplicaSetCreated', earlier)] },
     );
     const sets = { current: set('b2', 1, undefined, 0), old: [set('a1', 2)] };
-    const { conditions, ...counts } = rolloutStatusOf(subject, sets, nowMs);
+    const { conditions, ...counts } = rolloutStatusOf(subject, sets, basis);
     expect(counts).toEqual({
       observedGeneration: 2,
       replicas: 3,
@@ -290,12 +291,12 @@ describe('status', () => {
       lastTransitionTime: '2021-06-01T00:00:00Z',
     };
     const failing: ReplicaSet = { ...set('a1', 1), status: { replicas: 0, conditions: [failure] } };
-    const broken = rolloutStatusOf(deployment({}), { current: failing, old: [] }, nowMs);
+    const broken = rolloutStatusOf(deployment({}), { current: failing, old: [] }, basis);
     expect(broken.conditions).toContainEqual({ ...failure, lastUpdateTime: failure.lastTransitionTime });
     const fixed = rolloutStatusOf(
       { ...deployment({}), status: broken },
       { current: set('a1', 1), old: [] },
-      nowMs,
+      basis,
     );
     expect(fixed.conditions?.map(({ type }) => type)).not.toContain('ReplicaFailure');
   });
@@ -318,8 +319,8 @@ describe('status', () => {
       {},
       { conditions: [progressing('ReplicaSetUpdated', '2021-06-01T00:00:00Z')] },
     );
-    expect(rolloutStatusOf(subject, { current: undefined, old: [] }, nowMs).conditions).toHaveLength(1);
-    expect(deploymentStatusOf(subject, { current: undefined, old: [] }, nowMs).conditions).toHaveLength(2);
+    expect(rolloutStatusOf(subject, { current: undefined, old: [] }, basis).conditions).toHaveLength(1);
+    expect(deploymentStatusOf(subject, { current: undefined, old: [] }, basis).conditions).toHaveLength(2);
   });
 });
 
@@ -369,7 +370,8 @@ describe('revisions', () => {
     ],
     ['one has no status yet', [[1, 2], [0]], 2],
     ['one does not report', [[1, 2], [1]], undefined],
-    ['there is none', [], undefined],
+    ['there is none', [], 0],
+    ['none has a status yet', [[0]], 0],
   ])('pods that are being deleted are counted where %s', (_which, sets, expected) => {
     const old = sets.map(([observedGeneration, terminatingReplicas]) => ({
       metadata: {},
@@ -377,7 +379,10 @@ describe('revisions', () => {
       status: { observedGeneration, terminatingReplicas },
     }));
     const subject = deployment({}, { terminatingReplicas: 9 });
-    const status = deploymentStatusOf(subject, { current: undefined, old: old as never }, 0);
+    const of = { current: undefined, old: old as never };
+    const status = deploymentStatusOf(subject, of, { nowMs: 0, reportsTerminating: true });
     expect(status.terminatingReplicas).toBe(expected);
+    const without = deploymentStatusOf(subject, of, { nowMs: 0, reportsTerminating: false });
+    expect(without).not.toHaveProperty('terminatingReplicas');
   });
 });

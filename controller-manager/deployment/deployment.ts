@@ -7,6 +7,7 @@ import { keyOfObject } from '../../shared/informer/store';
 import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
 import { candidatesOf, claimChildren, PARENT, selectorReader, watchChildren } from '../pods/children';
 import type { ControllerContext } from '../runtime/controller';
+import { hasFeature } from '../runtime/controller-options';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { ownerOf } from '../runtime/owner';
@@ -48,6 +49,7 @@ export async function runDeployments(
     },
   });
 
+  const reportsTerminating = hasFeature(options, 'DeploymentReplicaSetTerminatingReplicas');
   const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
     const deployment = deployments.store.get(key);
     if (deployment === undefined) return undefined;
@@ -67,7 +69,10 @@ export async function runDeployments(
     );
     const podsOf = ({ metadata }: ReplicaSet): readonly Pod[] =>
       pods.store.byIndex(INDEX.controller, metadata.uid ?? '');
-    const state = new DeploymentState({ client, clock, report }, { deployment, sets: owned });
+    const state = new DeploymentState(
+      { client, clock, report, reportsTerminating },
+      { deployment, sets: owned },
+    );
     return new Rollout(state, podsOf).run(stop);
   };
 

@@ -44,7 +44,11 @@ const REVISION_MAX = 2n ** 63n;
 
 /** Returns the revision of a set; 0 if it has none, undefined if it is not a whole number of 64 bits. */
 export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
-  const text = metadata.annotations?.[WORKLOAD_ANNOTATION.deploymentRevision] ?? '0';
+  return parseRevision(metadata.annotations?.[WORKLOAD_ANNOTATION.deploymentRevision] ?? '0');
+}
+
+/** Parses a whole number of 64 bits; undefined if the text is none. */
+export function parseRevision(text: string): bigint | undefined {
   if (!/^[+-]?\d{1,19}$/u.test(text)) return undefined;
   const revision = BigInt(text.replace(/^\+/u, ''));
   return revision >= -REVISION_MAX && revision < REVISION_MAX ? revision : undefined;

@@ -24,7 +24,14 @@ import {
   proportionalSizes,
   sumOf,
 } from './replica-counts';
-import { annotationsAfterRollback, hasTemplate, lastRevision, revisionOf, withoutHash } from './revisions';
+import {
+  annotationsAfterRollback,
+  hasTemplate,
+  lastRevision,
+  parseRevision,
+  revisionOf,
+  withoutHash,
+} from './revisions';
 
 /** One pass over a Deployment: at most one step forward, after which the informers bring the next pass (upstream `syncDeployment`). */
 export class Rollout {
@@ -41,7 +48,7 @@ export class Rollout {
     if (isBeingDeleted(this.#state.deployment)) {
       await this.#state.syncCurrentSet(signal);
       await this.#state.writeStatus(
-        deploymentStatusOf(this.#state.deployment, this.#state.sets, this.#state.now()),
+        deploymentStatusOf(this.#state.deployment, this.#state.sets, this.#state.statusBasis()),
         signal,
       );
       return undefined;
@@ -50,9 +57,9 @@ export class Rollout {
     if (conditions !== undefined)
       await this.#state.writeStatus({ ...this.#state.deployment.status, conditions }, signal);
     const { metadata, spec } = this.#state.deployment;
-    const rollbackTo = metadata.annotations?.[WORKLOAD_ANNOTATION.rollbackTo] ?? '';
+    const rollbackTo = parseRevision(metadata.annotations?.[WORKLOAD_ANNOTATION.rollbackTo] ?? '');
     if (spec.paused === true) await this.#resize(signal);
-    else if (/^\d{1,19}$/u.test(rollbackTo)) await this.#rollBack(BigInt(rollbackTo), signal);
+    else if (rollbackTo !== undefined) await this.#rollBack(rollbackTo, signal);
     else if (await this.#isScaled(signal)) await this.#resize(signal);
     else if (spec.strategy.type === 'Recreate') await this.#recreate(signal);
     else if (isRollingUpdate(this.#state.deployment)) await this.#roll(signal);
@@ -160,7 +167,7 @@ export class Rollout {
     await this.#scaleAll(signal);
     if (this.#state.deployment.spec.paused === true) await this.#state.deleteOldSets(signal);
     await this.#state.writeStatus(
-      deploymentStatusOf(this.#state.deployment, this.#state.sets, this.#state.now()),
+      deploymentStatusOf(this.#state.deployment, this.#state.sets, this.#state.statusBasis()),
       signal,
     );
   }
@@ -215,7 +222,7 @@ export class Rollout {
 
   async #writeRolloutStatus(signal: AbortSignal): Promise<void> {
     await this.#state.writeStatus(
-      rolloutStatusOf(this.#state.deployment, this.#state.sets, this.#state.now()),
+      rolloutStatusOf(this.#state.deployment, this.#state.sets, this.#state.statusBasis()),
       signal,
     );
   }
