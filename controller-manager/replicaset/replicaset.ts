@@ -25,7 +25,7 @@ import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { writeStatus } from '../runtime/live-object';
 import type { KindOfResource } from '../runtime/owner';
-import { isBeingDeleted, isOwnedBy, ownerOf } from '../runtime/owner';
+import { isBeingDeleted, ownerOf } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
 import { podsToDelete } from '../pods/deletion-order';
 import type { Replicated } from './replica-status';
@@ -165,9 +165,9 @@ class ReplicaController<T extends Replicated> {
       signal,
     );
     const terminating = kind.reportsTerminating
-      ? candidatesOf(pods, set).filter(
-          (pod) => isTerminating(pod) && isOwnedBy(pod, set) && matchesLabels(selector, pod.metadata.labels),
-        ).length
+      ? pods.store
+          .byIndex(INDEX.controller, set.metadata.uid ?? '')
+          .filter((pod) => isTerminating(pod) && matchesLabels(selector, pod.metadata.labels)).length
       : undefined;
     const failure = mayAct && !isBeingDeleted(set) ? await this.#adjust(set, claimed, signal) : undefined;
     const nowMs = clock.now();
