@@ -159,6 +159,18 @@ test.each<[title: string, wanted: Pod, cluster: Cluster, expected: string]>([
     'c',
   ],
   [
+    'a tenth that is free counts as a whole ten',
+    pod('p', needs({ cpu: '100m', memory: '100Mi' })),
+    {
+      nodes: [node('a', { cpu: '10' }), node('b', { cpu: '10' })],
+      pods: [
+        ['a', pod('x', needs({ cpu: '8900m', memory: '146Mi' }))],
+        ['b', pod('y', needs({ cpu: '8910m', memory: '226Mi' }))],
+      ],
+    },
+    'a',
+  ],
+  [
     'without constraints, pods of a group are spread over nodes, more than over zones',
     pod('p', {}, web),
     {

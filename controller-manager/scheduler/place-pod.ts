@@ -149,29 +149,39 @@ function prepareNodeAffinityScore({ spec }: Pod): NodeScore | undefined {
     preferred.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0);
 }
 
-/** The shares of processor and memory that are taken once the pod is there. */
-function takenShares(pod: Pod, { allocatable, scored }: NodeState): readonly number[] {
+/** How much of a resource is taken once the pod is there, and how much there is. */
+interface Amounts {
+  readonly taken: number;
+  readonly there: number;
+}
+
+/** The amounts of processor and memory. */
+function amountsOf(pod: Pod, { allocatable, scored }: NodeState): readonly Amounts[] {
   const its = demandOf(pod).scored;
-  const share = (taken: number, there = 0): number => (there === 0 ? 1 : Math.min(1, taken / there));
   return [
-    share(scored.cpuMilli + its.cpuMilli, allocatable.get('cpu')),
-    share(scored.memoryBytes + its.memoryBytes, allocatable.get('memory')),
+    { taken: scored.cpuMilli + its.cpuMilli, there: allocatable.get('cpu') ?? 0 },
+    { taken: scored.memoryBytes + its.memoryBytes, there: allocatable.get('memory') ?? 0 },
   ];
 }
 
 /** Upstream's `LeastAllocated`. */
 function prepareFreeShare(pod: Pod): NodeScore {
   return (state) => {
-    const shares = takenShares(pod, state);
-    // As upstream, each share is a whole number, so that one small pod more makes a difference.
-    return shares.reduce((sum, share) => sum + Math.floor((1 - share) * SCORE_MAX), 0) / shares.length;
+    const amounts = amountsOf(pod, state);
+    // As upstream, the score of each resource is a whole number, so that one small pod more makes a difference.
+    const scores = amounts.map(({ taken, there }) =>
+      there === 0 ? 0 : Math.floor((Math.max(0, there - taken) * SCORE_MAX) / there),
+    );
+    return scores.reduce((sum, score) => sum + score, 0) / scores.length;
   };
 }
 
 /** Upstream's `NodeResourcesBalancedAllocation`, whose deviation of two shares is half of their difference. */
 function prepareBalance(pod: Pod): NodeScore {
   return (state) => {
-    const [cpu = 0, memory = 0] = takenShares(pod, state);
+    const [cpu = 0, memory = 0] = amountsOf(pod, state).map(({ taken, there }) =>
+      there === 0 ? 1 : Math.min(1, taken / there),
+    );
     return (1 - Math.abs(cpu - memory) / 2) * SCORE_MAX;
   };
 }
