@@ -1,3 +1,4 @@
+import type { ReplicaSet } from '../../shared/api/types/apps-v1';
 import type {
   Node,
   PersistentVolume,
@@ -7,10 +8,13 @@ import type {
   PodSpec,
 } from '../../shared/api/types/core-v1';
 import { Slices } from '../../shared/concurrency/slices';
-import { labelSelectorFromMap } from '../../shared/meta/labels';
+import { labelSelectorFromMap, toLabelSelector } from '../../shared/meta/labels';
+import { createStore } from '../../shared/informer/store';
 import { LABEL } from '../../shared/names';
 import { ClusterState } from './cluster-state';
 import { placePod } from './place-pod';
+import type { Selecting } from './topology-spread';
+import { selectGroup, toSelectingPart } from './topology-spread';
 
 const ZONE = LABEL.topologyZone;
 
@@ -414,4 +418,36 @@ test.each<[title: string, wanted: Pod, cluster: Cluster, expected: string]>([
   ],
 ])('%s', async (_title, wanted, cluster, expected) => {
   expect(await place(wanted, cluster)).toBe(expected);
+});
+
+test.each<[apiVersion: string, kind: string, expected: Record<string, string>]>([
+  ['apps/v1', 'ReplicaSet', { app: 'web', set: 'r' }],
+  ['v1', 'ReplicationController', { app: 'web', set: 'c' }],
+  ['example.com/v1', 'ReplicaSet', { app: 'web' }],
+])('the group of a pod is that of its Services and its owner: %s %s', (apiVersion, kind, expected) => {
+  const metadata = { name: 'own', namespace: 'team' };
+  const services = createStore<Selecting<Record<string, string>>>({
+    namespace: (each) => [each.metadata.namespace ?? ''],
+  });
+  services.set({ metadata: { ...metadata, name: 'web' }, spec: { selector: web } });
+  services.set({ metadata: { ...metadata, name: 'other' }, spec: { selector: { app: 'other' } } });
+  const replicationControllers = createStore<Selecting<Record<string, string>>>();
+  replicationControllers.set({ metadata, spec: { selector: { set: 'c' } } });
+  const set: ReplicaSet = {
+    metadata,
+    spec: { selector: { matchLabels: { set: 'r' } }, template: { metadata: {}, spec: { containers: [] } } },
+  };
+  const part = toSelectingPart(set);
+  expect(part.spec).toEqual({ selector: { matchLabels: { set: 'r' } } });
+  const replicaSets = createStore<Selecting<ReplicaSet['spec']['selector']>>();
+  replicaSets.set(part);
+  const sources = {
+    services,
+    replicationControllers,
+    replicaSets,
+    statefulSets: createStore<Selecting<ReplicaSet['spec']['selector']>>(),
+  };
+  const owner = { apiVersion, kind, name: 'own', uid: 'u', controller: true };
+  const owned = { ...pod('p'), metadata: { ...pod('p').metadata, labels: web, ownerReferences: [owner] } };
+  expect(selectGroup(owned, sources)).toEqual(toLabelSelector({ matchLabels: expected }));
 });

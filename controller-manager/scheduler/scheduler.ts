@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { RESOURCE } from '../../shared/api/resource-names';
-import type { Node, Pod, PodSpec, Service } from '../../shared/api/types/core-v1';
+import type { Node, Pod, PodSpec } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -14,6 +14,7 @@ import { keyOfObject } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
 import { formatTime } from '../../shared/meta/time';
 import { MEDIA_TYPE } from '../../shared/names';
+import type { ApiObject } from '../../shared/object/object';
 import { EventRecorder } from '../runtime/event-recorder';
 import { ClusterState } from './cluster-state';
 import type { Change } from './filters';
@@ -21,7 +22,7 @@ import { FILTERS } from './filters';
 import { placePod } from './place-pod';
 import { SchedulingQueue } from './scheduling-queue';
 import type { GroupSources } from './topology-spread';
-import { selectGroup } from './topology-spread';
+import { selectGroup, toSelectingPart } from './topology-spread';
 
 /** The results of attempts, as upstream counts them. */
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
@@ -95,11 +96,32 @@ class Scheduler {
     this.#nodes = createInformer({ client, log, resource: RESOURCE.nodes });
     this.#claims = createInformer({ client, log, resource: RESOURCE.persistentvolumeclaims });
     this.#volumes = createInformer({ client, log, resource: RESOURCE.persistentvolumes });
-    const indexers = { namespace: ({ metadata }: Service) => [metadata.namespace ?? ''] };
-    this.#services = createInformer({ client, log, resource: RESOURCE.services, indexers });
-    this.#replicationControllers = createInformer({ client, log, resource: RESOURCE.replicationcontrollers });
-    this.#replicaSets = createInformer({ client, log, resource: RESOURCE.replicasets });
-    this.#statefulSets = createInformer({ client, log, resource: RESOURCE.statefulsets });
+    const indexers = { namespace: ({ metadata }: ApiObject) => [metadata.namespace ?? ''] };
+    this.#services = createInformer({
+      client,
+      log,
+      resource: RESOURCE.services,
+      indexers,
+      transform: toSelectingPart,
+    });
+    this.#replicationControllers = createInformer({
+      client,
+      log,
+      resource: RESOURCE.replicationcontrollers,
+      transform: toSelectingPart,
+    });
+    this.#replicaSets = createInformer({
+      client,
+      log,
+      resource: RESOURCE.replicasets,
+      transform: toSelectingPart,
+    });
+    this.#statefulSets = createInformer({
+      client,
+      log,
+      resource: RESOURCE.statefulsets,
+      transform: toSelectingPart,
+    });
   }
 
   get #groupSources(): GroupSources {

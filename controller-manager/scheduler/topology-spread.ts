@@ -1,16 +1,13 @@
-import type { ReplicaSet, StatefulSet } from '../../shared/api/types/apps-v1';
-import type {
-  Node,
-  Pod,
-  ReplicationController,
-  Service,
-  TopologySpreadConstraint,
-} from '../../shared/api/types/core-v1';
+import type { Node, Pod, TopologySpreadConstraint } from '../../shared/api/types/core-v1';
 import type { Slices } from '../../shared/concurrency/slices';
 import type { LabelSelector } from '../../shared/meta/labels';
 import { labelSelectorFromMap, matchesLabels, toLabelSelector } from '../../shared/meta/labels';
 import type { Store } from '../../shared/informer/store';
 import { LABEL } from '../../shared/names';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
+import { PARENT } from '../pods/children';
+import type { KindOfResource } from '../runtime/owner';
 import { ownerOf } from '../runtime/owner';
 import type { ClusterState } from './cluster-state';
 import { findUntolerated, matchesNodeAffinity } from '../pods/node-rules';
@@ -92,12 +89,34 @@ export async function prepareSpreadScore(
   };
 }
 
+/** The part of an object that selects pods. */
+export interface Selecting<Selector> extends ApiObject {
+  readonly spec: { readonly selector?: Selector | undefined };
+}
+
+/** Cuts an object down to the part that selects pods. The scheduler keeps no templates. */
+export function toSelectingPart<Selector>({ metadata, spec }: Selecting<Selector>): Selecting<Selector> {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  return { metadata: { name, namespace, uid, resourceVersion }, spec: { selector: spec.selector } };
+}
+
+type ByMap = Selecting<Readonly<Record<string, string>>>;
+type ByExpressions = Selecting<Parameters<typeof toLabelSelector>[0]>;
+
 /** What puts pods into groups. Services have the index `namespace`. */
 export interface GroupSources {
-  readonly services: Store<Service>;
-  readonly replicationControllers: Store<ReplicationController>;
-  readonly replicaSets: Store<ReplicaSet>;
-  readonly statefulSets: Store<StatefulSet>;
+  readonly services: Store<ByMap>;
+  readonly replicationControllers: Store<ByMap>;
+  readonly replicaSets: Store<ByExpressions>;
+  readonly statefulSets: Store<ByExpressions>;
+}
+
+const REPLICATION_CONTROLLER = kindOf(PARENT.replicationControllers);
+const REPLICA_SET = kindOf(PARENT.replicaSets);
+const STATEFUL_SET = kindOf(PARENT.statefulSets);
+
+function kindOf(resource: KindOfResource): string {
+  return `${apiVersionOf(resource)} ${resource.kind}`;
 }
 
 /** Returns the selector of the pods that belong to the Services and the owner of a pod; empty if there are none (upstream `DefaultSelector`). */
@@ -109,14 +128,15 @@ export function selectGroup({ metadata }: Pod, sources: GroupSources): LabelSele
       Object.assign(merged, spec.selector);
   }
   const owner = ownerOf({ metadata });
+  const kind = `${owner?.apiVersion ?? ''} ${owner?.kind ?? ''}`;
   const key = `${namespace}/${owner?.name ?? ''}`;
-  const sets = new Map<string, Store<ReplicaSet | StatefulSet>>([
-    ['ReplicaSet', sources.replicaSets],
-    ['StatefulSet', sources.statefulSets],
+  if (kind === REPLICATION_CONTROLLER)
+    Object.assign(merged, sources.replicationControllers.get(key)?.spec.selector);
+  const sets = new Map<string, Store<ByExpressions>>([
+    [REPLICA_SET, sources.replicaSets],
+    [STATEFUL_SET, sources.statefulSets],
   ]);
-  const set = sets.get(owner?.kind ?? '')?.get(key);
-  const isOfController = owner?.kind === 'ReplicationController';
-  if (isOfController) Object.assign(merged, sources.replicationControllers.get(key)?.spec.selector);
+  const set = sets.get(kind)?.get(key);
   return [...labelSelectorFromMap(merged), ...(set === undefined ? [] : toLabelSelector(set.spec.selector))];
 }
 
