@@ -72,7 +72,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['shared/quota', 'shared/schema', 'shared/tokens'],
   ['shared/certs'],
   ['shared/meta'],
-  ['shared/api', 'shared/concurrency', 'shared/errors'],
+  ['shared/concurrency', 'shared/errors'],
+  ['shared/api'],
   ['shared/cel', 'shared/files', 'shared/flags', 'shared/log', 'shared/metrics', 'shared/object'],
   ['shared'],
 ];

@@ -92,6 +92,8 @@ const CHANGES = {
   jobLabelsWithDomain: { since: '1.27' },
   /** Tables of Jobs show the status. */
   jobStatusColumn: { since: '1.30' },
+  /** Errors show values that are no scalars as JSON, instead of Go's syntax. */
+  jsonValuesInErrors: { since: '1.34' },
   /** New StatefulSets are named by DNS labels. */
   labelNamesOfStatefulSets: { since: '1.27' },
   /** Values of label selectors in `matchExpressions` are validated as label values. */

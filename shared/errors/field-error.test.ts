@@ -1,3 +1,5 @@
+import { loadAtLevel } from '../testing/load-at-level';
+import type * as FieldErrors from './field-error';
 import { duplicate, invalid, invalidObject, notFoundField, notSupported } from './field-error';
 
 const KIND = { group: '', kind: 'ConfigMap' };
@@ -41,6 +43,14 @@ test.each([
   ],
 ])('%j has the message form of field.Error', ({ message }, expected) => {
   expect(message).toBe(expected);
+});
+
+test.each([
+  ['1.33', 'Invalid value: "null": no'],
+  ['1.34', 'Invalid value: null: no'],
+])('at level %s an error shows a nil value as %s', (level, expected) => {
+  const errors = loadAtLevel(level, () => jest.requireActual<typeof FieldErrors>('./field-error'));
+  expect(errors.invalid('a', null, 'no').message).toBe(expected);
 });
 
 test('errors that repeat a large value are limited by characters', () => {

@@ -1,6 +1,6 @@
 import { stringifyExact } from '../object/exact-text';
 import { goQuote } from './go-quote';
-import { goStrings, GoValue } from './go-values';
+import { goStrings, GoValue, NIL_TEXT } from './go-values';
 import type { StatusCause } from './status-error';
 import { StatusError } from './status-error';
 
@@ -31,11 +31,11 @@ export interface FieldError {
 }
 
 /**
- * Formats the bad value. Upstream prints objects in Go's syntax; here they are JSON, except lists of strings
- * and values that a rule formats itself. A nil value is `"null"`.
+ * Formats the bad value. Upstream prints objects in Go's syntax before v1.34; here they are JSON, except lists of strings
+ * and values that a rule formats itself.
  */
 function formatValue(value: unknown): string {
-  if (value === undefined || value === null) return '"null"';
+  if (value === undefined || value === null) return NIL_TEXT;
   if (value instanceof GoValue) return String(value);
   if (isTexts(value)) return String(goStrings(value));
   return typeof value === 'string' ? goQuote(value) : stringifyExact(value);

@@ -1,5 +1,21 @@
+import { isInForce } from '../api/changes';
 import type { Int64 } from '../object/values';
 import { goQuote } from './go-quote';
+
+const HAS_JSON = isInForce('jsonValuesInErrors');
+
+/** How an error shows a value that is nil. */
+export const NIL_TEXT = HAS_JSON ? 'null' : '"null"';
+/** How an error shows an unsigned zero. */
+export const ZERO_TEXT = HAS_JSON ? '0' : '0x0';
+
+/** Escapes the characters of JSON text that Go's encoder escapes for HTML and JavaScript. */
+export function escapeAsGoJson(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 /**
  * A value that an error shows in Go's syntax, as upstream does. It is formatted on first read, since many

@@ -1,4 +1,5 @@
 import { goQuote } from '../errors/go-quote';
+import { NIL_TEXT } from '../errors/go-values';
 
 /** Formats values as Go's fmt package does, since messages of upstream contain them in this form. */
 
@@ -24,10 +25,10 @@ export function goStrings(list: readonly string[]): string {
 }
 
 /**
- * Formats the value of a field error: strings quoted, null as a quoted word, objects and lists in Go's syntax.
+ * Formats the value of a field error: strings quoted, objects and lists in Go's syntax.
  */
 export function goValue(value: unknown): string {
-  if (value === null || value === undefined) return '"null"';
+  if (value === null || value === undefined) return NIL_TEXT;
   return typeof value === 'object' ? goSyntax(value) : scalar(value);
 }
 

@@ -74,6 +74,20 @@ test('a PUT of a Service requires no resourceVersion, and another uid is a confl
   expect(await put({ resourceVersion })).toEqual(['200 ']);
 });
 
+test('a PUT of a RuntimeClass requires a resourceVersion', async () => {
+  const path = `/apis/${GROUP.node}/v1/runtimeclasses`;
+  const body = { metadata: { name: 'c' }, handler: 'h' };
+  expect((await api.call('POST', path, { body })).code).toBe(201);
+  const { json } = await api.call('PUT', `${path}/c`, { body });
+  expect(json.details?.causes).toEqual([
+    {
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 0x0: must be specified for an update',
+      field: 'metadata.resourceVersion',
+    },
+  ]);
+});
+
 test('a PUT of a missing Service creates it, and so does an apply', async () => {
   const body = {
     kind: 'Service',

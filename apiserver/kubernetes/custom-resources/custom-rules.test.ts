@@ -158,6 +158,16 @@ test('rules of an object with a value outside of its enum are not checked', asyn
   ]);
 });
 
+test('a definition is replaced only with a version', async () => {
+  const { definitionBody, DEFINITIONS_PATH } = modules.definitions;
+  await define(spec(NUMBERS));
+  const body = definitionBody({ versions: [{ name: 'v1', schema: spec(NUMBERS) }] });
+  const reply = await api.call('PUT', `${DEFINITIONS_PATH}/gizmos.example.com`, { body });
+  expect(causes(reply)).toEqual([
+    'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  ]);
+});
+
 /** Loads the rules of custom resources at an API level. */
 function rulesAt(level: string): typeof CustomRules & typeof CrdRules & typeof RuleTree & typeof LoopBounds {
   return loadAtLevel(level, () => ({
@@ -224,6 +234,11 @@ test('a rule that costs too much is accepted in a version whose schema is unchan
 
 test.each<[string, ReadonlyJson, string]>([
   ['does not compile', spec(NUMBERS, { rule: 'self.min < self.name' }), 'found no matching overload'],
+  [
+    'is shown with all of its fields',
+    spec(NUMBERS, { rule: 'self.min < self.name', message: 'a', fieldPath: '.min' }),
+    'rule: Invalid value: {"Rule":"self.min \\u003c self.name","Message":"a","MessageExpression":"","Reason":null,"FieldPath":".min","OptionalOldSelf":null}: compilation failed: ',
+  ],
   ['is no bool', spec(NUMBERS, { rule: 'self.min' }), 'cel expression must evaluate to a bool'],
   ['is empty', spec(NUMBERS, { rule: ' ' }), 'rule: Required value: rule is not specified'],
   [
@@ -357,7 +372,7 @@ describe('after a stricter definition', () => {
     either: { kind: 'old' },
   };
   const NOT_CHECKED =
-    '<nil>: Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+    '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
   const unsupported = (field: string, value = 'old'): string =>
     `spec.${field}: Unsupported value: "${value}": supported values: "new"`;
 

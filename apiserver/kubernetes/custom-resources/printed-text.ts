@@ -1,3 +1,4 @@
+import { escapeAsGoJson } from '../../../shared/errors/go-values';
 import { goFloat } from '../../../shared/structural/go-text';
 import { canonicalText } from '../../../shared/structural/unique-key';
 
@@ -10,18 +11,11 @@ export function printedText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return numberText(value);
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  return canonicalText(value).replace(ESCAPED, escaped);
+  return escapeAsGoJson(canonicalText(value));
 }
 
 /** Integers of 64 bits print as integers, because the store returns them as such. */
 function numberText(value: number): string {
   const isInteger = Number.isInteger(value) && Math.abs(value) < 2 ** 63;
   return isInteger ? String(BigInt(value)) : goFloat(value);
-}
-
-/** Characters that Go's JSON encoder escapes for HTML and JavaScript. */
-const ESCAPED = /[<>&\u2028\u2029]/gu;
-
-function escaped(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 }

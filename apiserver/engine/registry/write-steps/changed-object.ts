@@ -1,5 +1,6 @@
 import { withNextGeneration } from '../../../../shared/meta/generation';
 import type { FieldError } from '../../../../shared/errors/field-error';
+import { ZERO_TEXT } from '../../../../shared/errors/go-values';
 import { invalidObject } from '../../../../shared/errors/field-error';
 import { conflict } from '../../../../shared/errors/status-error';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
@@ -44,11 +45,10 @@ export function checkPreconditions(draft: WriteAttempt): void {
   }
 }
 
-/** The value is upstream's form of an unsigned zero. */
 const NO_VERSION: FieldError = {
   reason: 'FieldValueInvalid',
   field: 'metadata.resourceVersion',
-  message: 'Invalid value: 0x0: must be specified for an update',
+  message: `Invalid value: ${ZERO_TEXT}: must be specified for an update`,
 };
 
 /** Sets the fields of an updated object that only the server sets. */

@@ -8,7 +8,8 @@ import type {
 import { ruleFormProblems, ruleProblems, RULE_REASONS } from '../../../../shared/cel/schema/validate-rules';
 import type { DefinitionProblem, RuleRequirements } from '../../../../shared/cel/schema/validate-rules';
 import type { ValidationRule } from '../../../../shared/cel/schema/data-types';
-import { deepEqual } from '../../../../shared/object/clone';
+import { deepEqual, isJsonObject } from '../../../../shared/object/clone';
+import { GoValue, escapeAsGoJson } from '../../../../shared/errors/go-values';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
   forbiddenField,
@@ -101,15 +102,13 @@ function toFieldError({ reason, field, value, detail }: DefinitionProblem): Fiel
       return internalError(field, detail);
     case 'FieldValueInvalid':
     default:
-      return typeof value === 'object' && value !== null
-        ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${goText(value)}: ${detail}` }
-        : invalid(field, value, detail);
+      return invalid(field, isJsonObject(value) ? internalForm(value) : value, detail);
   }
 }
 
-/** Writes a rule as upstream shows its internal form: all fields, and the characters of HTML escaped. */
-function goText(rule: Partial<ValidationRule>): string {
-  const shown = {
+/** Shows a rule in upstream's internal form: all fields, and the characters of HTML escaped. */
+function internalForm(rule: Partial<ValidationRule>): GoValue {
+  const fields = {
     Rule: rule.rule ?? '',
     Message: rule.message ?? '',
     MessageExpression: rule.messageExpression ?? '',
@@ -117,8 +116,5 @@ function goText(rule: Partial<ValidationRule>): string {
     FieldPath: rule.fieldPath ?? '',
     OptionalOldSelf: rule.optionalOldSelf ?? null,
   };
-  return JSON.stringify(shown).replaceAll(
-    /[<>&\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return new GoValue(() => escapeAsGoJson(JSON.stringify(fields)));
 }
