@@ -1,5 +1,6 @@
 import { Environment } from './environment';
 import { CostLimitExceeded } from './eval/frame';
+import { parseDuration } from './eval/time';
 import { EvalError, ListValue, OptionalValue, Uint } from './eval/values';
 import type { Value } from './eval/values';
 import { estimateCost } from './cost/estimate';
@@ -170,6 +171,11 @@ test.each([
   ],
 ])('%s is refused with a position', (source, message) => {
   expect(run(source).result).toContain(message);
+});
+
+test('a long run of digits that has no unit is no duration', () => {
+  // Quadratic parsing would take minutes.
+  expect(parseDuration(`${'1'.repeat(1_000_000)}x`)).toBeUndefined();
 });
 
 test('libraries exist from their release on', () => {

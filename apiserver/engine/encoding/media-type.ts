@@ -52,7 +52,7 @@ function qualityOf(value: string): number {
   return Number.isFinite(quality) ? quality : 0;
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
  * Parses a Content-Type (RFC 2045, 5.1). Everything but values is lower-cased, and values are unquoted. Returns

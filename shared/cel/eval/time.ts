@@ -53,8 +53,8 @@ export function formatTimestamp({ nanoseconds, offsetMinutes }: Timestamp): stri
   return `${date.toISOString().slice(0, 19)}${digits === '' ? '' : `.${digits}`}${offsetMinutes === 0 ? 'Z' : zone}`;
 }
 
-/** An amount with its unit. */
-const DURATION_PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy;
+/** An amount with its unit. There is only one way to read a run of digits: two would be tried in all combinations. */
+const DURATION_PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy;
 
 /** Reads a duration as Go's `time.ParseDuration` does, in nanoseconds; undefined when it is none or too long. */
 export function parseDuration(text: string): bigint | undefined {
