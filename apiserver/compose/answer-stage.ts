@@ -59,6 +59,9 @@ function answerWithinBounds(
     if (!(error instanceof TooLargeHereError)) throw error;
     const answer = await large.answer(exchange);
     if (!READ_VERBS.has(exchange.info.verb)) await catchUp(verbs, exchange);
-    return error.answer ?? answer;
+    if (error.answer === undefined) return answer;
+    // A stream without a reader would keep its place in the worker.
+    if (!Buffer.isBuffer(answer.body)) await answer.body[Symbol.asyncIterator]().return?.();
+    return error.answer;
   });
 }

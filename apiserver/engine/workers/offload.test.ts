@@ -564,6 +564,19 @@ test.each<[what: string, large: readonly object[], query: string, left: readonly
   expect([named.length, names, begun() - before]).toEqual([12 - expected.length, expected, 1]);
 });
 
+test('a worker that has deleted the rest of a large collection is free for the next request', async () => {
+  const { bounded } = await pair();
+  const largest = { ...configMap('a', 0), data: { a: 'x'.repeat(120_000) } };
+  // Too many values each, and together more than one piece of a stream.
+  const rest = Array.from('bcdefgh', (name) => configMap(name, 2_000));
+  for (const body of [largest, ...rest]) {
+    expect((await bounded.call('POST', CONFIG_MAPS, { body })).code).toBe(201);
+  }
+  const deleted = await bounded.call('DELETE', CONFIG_MAPS);
+  expect((deleted.json as { items: readonly object[] }).items).toHaveLength(8);
+  expect((await bounded.call('POST', CONFIG_MAPS, { body: configMap('i', 2_000) })).code).toBe(201);
+});
+
 test('an eviction of a large pod spends its budget once', async () => {
   const { bounded } = await pair();
   const metadata = { name: 'p', labels: { app: 'a' }, annotations: { a: 'x'.repeat(150_000) } };
