@@ -543,7 +543,7 @@ test.each<[what: string, large: readonly object[], query: string, left: readonly
   ['many bytes', [{ a: 'x'.repeat(200_000) }], '?limit=11', ['c11']],
   ['many values', [keys(MANY)], '?limit=11', ['c11']],
   // The worker deletes only the rest, and the answer shows all of them.
-  ['many values and one of more bytes', [keys(MANY), { a: 'x'.repeat(100_000) }], '', []],
+  ['many values and one of more bytes', [keys(2_000), { a: 'x'.repeat(100_000) }], '', []],
 ])('deletecollection with an object of %s works as without it', async (_, large, query, expected) => {
   const { bounded, begun } = await pair();
   for (let at = 0; at < 12; at += 1) {
