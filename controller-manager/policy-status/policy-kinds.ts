@@ -105,7 +105,7 @@ export class PolicyKinds {
     return kinds;
   }
 
-  /** As upstream's mapper: the core group, whose name is empty, stands for any group. */
+  /** As upstream's mapper: the core group, whose name is empty, matches any group. */
   async #kindsOf({
     group,
     version,

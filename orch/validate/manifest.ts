@@ -20,9 +20,9 @@ export interface Manifest {
   readonly problems: readonly TextProblem[];
 }
 
-/** No manifest has lists deeper than lists of lists. */
+/** How deep lists of objects may be nested; manifests have lists of lists at most. */
 const LIST_DEPTH_MAX = 8;
-/** How many nodes the aliases of a document may stand for, so that a small file does not become a large object. */
+/** How many nodes the aliases of a document may expand to, so that a small file does not become a large object. */
 const ALIASES_MAX = 100;
 
 /** Reads the objects of a YAML stream or JSON text; lists of objects are taken apart. */
@@ -43,7 +43,7 @@ export function readManifest(text: string): Manifest {
     try {
       collect(document, document.contents, { objects, report, lineAt, depth: 0 });
     } catch (error) {
-      // Aliases that stand for too much.
+      // Aliases that expand to too much.
       report(document.contents, error instanceof Error ? error.message : String(error));
     }
   }

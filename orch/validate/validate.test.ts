@@ -131,7 +131,7 @@ items:
     ]);
   });
 
-  test('aliases that stand for too much are an error', async () => {
+  test('aliases that expand to too much are an error', async () => {
     const text = `a: &a [1,1]\n${Array.from('bcdefgh', (name, index) => `${name}: &${name} [*${'abcdefg'.charAt(index)},*${'abcdefg'.charAt(index)},*${'abcdefg'.charAt(index)}]\n`).join('')}`;
     expect(await findings({ manifests: [file(text)] })).toEqual([expect.stringContaining('alias')]);
   });

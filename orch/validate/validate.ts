@@ -77,7 +77,8 @@ export async function validateManifests(plane: Access, inputs: Inputs): Promise<
   for (const each of old ?? []) await run.send(each, false);
   for (const each of objects) if (!isDefinition(each)) await run.send(each, true);
   const files = [...inputs.definitions, ...inputs.old, ...inputs.manifests].map(({ name }) => name);
-  const place = (finding: Finding): number => files.indexOf(finding.file);
+  const places = new Map(files.map((name, index) => [name, index]));
+  const place = ({ file }: Finding): number => places.get(file) ?? 0;
   const findings = run.findings.toSorted((a, b) => place(a) - place(b) || a.line - b.line);
   return { findings, count: objects.length };
 }
