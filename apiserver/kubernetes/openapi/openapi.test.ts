@@ -350,6 +350,10 @@ describe('the v3 documents', () => {
         (each) => schemas[each.replace('#/components/schemas/', '')] === undefined,
       );
       expect({ name, missing }).toEqual({ name, missing: [] });
+      const items = Object.entries(document['paths'] as Record<string, AnyJson>);
+      expect(
+        items.filter(([, { parameters }]) => (parameters as unknown[] | undefined)?.length === 0),
+      ).toEqual([]);
       count += operations(document).length;
     }
     expect(count).toBe(operations(swagger).length);

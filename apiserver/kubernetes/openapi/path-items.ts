@@ -103,7 +103,9 @@ function swaggerParameter({ name, type, description, in: place }: PlacedParamete
 export function openapi3PathItem(path: string, operations: readonly Operation[]): object {
   const item: Record<string, unknown> = {};
   for (const operation of operations) item[operation.method] = openapi3Operation(operation);
-  return { ...item, parameters: allParameters(path, operations).map(openapi3Parameter) };
+  const parameters = allParameters(path, operations).map(openapi3Parameter);
+  // Go decodes an empty list and an absent one differently, and never writes an empty one.
+  return parameters.length === 0 ? item : { ...item, parameters };
 }
 
 function openapi3Operation(operation: Operation): object {
