@@ -24,8 +24,12 @@ export interface Charge {
   readonly evaluator: Evaluator;
   readonly object: ApiObject;
   readonly measured: Measured;
+  /** The usage of the whole object. */
+  readonly whole: Amounts;
   /** The additional usage. */
   readonly added: Amounts;
+  /** The object before an update. */
+  readonly previous: Measured | undefined;
   /** What was already charged for this write, by the quota's uid. */
   readonly paid: ReadonlyMap<string, Amounts>;
 }
@@ -65,13 +69,23 @@ export function chargeOf(
 ): Omit<Charge, 'paid'> {
   const { object, oldObject, nowMs } = write;
   const measured = evaluator.measure(object);
-  const before = oldObject === undefined ? NOTHING : computeUsageAt(evaluator.measure(oldObject), nowMs);
+  const previous = oldObject === undefined ? undefined : evaluator.measure(oldObject);
+  const before = previous === undefined ? NOTHING : computeUsageAt(previous, nowMs);
+  const whole = computeUsageAt(measured, nowMs);
   return {
     evaluator,
     object,
     measured,
-    added: withoutZeros(subtractAmounts(computeUsageAt(measured, nowMs), before)),
+    whole,
+    added: withoutZeros(subtractAmounts(whole, before)),
+    previous,
   };
+}
+
+/** Returns the usage that a quota is charged for: all of an object that comes into its scopes by an update. */
+function chargedTo({ scopes }: Account, { added, whole, previous }: Charge): Amounts {
+  const wasInScopes = previous === undefined || scopes.every((scope) => matchesScope(scope, previous.scopes));
+  return wasInScopes ? added : whole;
 }
 
 /** Evaluates the write against all quotas of its namespace, by the rules and messages of v1.21. */
@@ -83,16 +97,15 @@ export function evaluate(
   const concerned = accounts.filter((account) => isConcerned(account, charge));
   const problem = firstProblem(concerned, charge);
   if (problem !== undefined) return { refused: problem };
-  if (charge.added.size === 0) return { charges: new Map() };
+  const charged = concerned.map((account) => ({ account, usage: chargedTo(account, charge) }));
+  const usages = charged.length === 0 ? [charge.added] : charged.map(({ usage }) => usage);
+  if (usages.every((usage) => withoutZeros(usage).size === 0)) return { charges: new Map() };
   const uncovered = uncoveredProblem({ charge, concerned, accounts, limited });
   if (uncovered !== undefined) return { refused: uncovered };
   const charges = new Map<string, Amounts>();
-  for (const account of concerned) {
+  for (const { account, usage } of charged) {
     const wanted = withoutZeros(
-      subtractAmounts(
-        pickAmounts(charge.added, account.hard.keys()),
-        charge.paid.get(account.uid) ?? NOTHING,
-      ),
+      subtractAmounts(pickAmounts(usage, account.hard.keys()), charge.paid.get(account.uid) ?? NOTHING),
     );
     const exceeded = findExceeded(pickAmounts(addAmounts(account.used, wanted), wanted.keys()), account.hard);
     if (exceeded.length > 0) return { refused: exceededText(account, wanted, exceeded) };

@@ -225,6 +225,26 @@ describe('an update', () => {
     );
   });
 
+  test('of a claim that gets another class of volume attributes is charged to the quota of that class', async () => {
+    const claim = (volumeAttributesClassName: string, storage = '5Gi'): object => ({
+      spec: { volumeAttributesClassName, resources: { requests: { storage } } },
+    });
+    const matchExpressions = [
+      { scopeName: 'VolumeAttributesClass', operator: 'In', values: ['fast'] } as const,
+    ];
+    const hard = { persistentvolumeclaims: '2', 'requests.storage': '9Gi' };
+    const used = { persistentvolumeclaims: '0', 'requests.storage': '0' };
+    given([quotaOf('q', { hard, used, scopeSelector: { matchExpressions } })]);
+    const claims = 'v1/persistentvolumeclaims';
+    expect(await update(claims, claim('slow'), claim('slow', '8Gi'))).toBe('admitted');
+    expect(quotas.used()['q']).toEqual(used);
+    expect(await update(claims, claim('slow'), claim('fast'))).toBe('admitted');
+    expect(quotas.used()['q']).toEqual({ persistentvolumeclaims: '1', 'requests.storage': '5Gi' });
+    expect(await update(claims, claim('fast'), claim('fast', '6Gi'))).toBe('admitted');
+    expect(quotas.used()['q']).toEqual({ persistentvolumeclaims: '1', 'requests.storage': '6Gi' });
+    expect(await update(claims, claim('slow'), claim('fast'))).toContain('exceeded quota: q');
+  });
+
   test.each([
     ['UPDATE', 'pods', ''],
     ['UPDATE', 'secrets', ''],
