@@ -1,8 +1,10 @@
 import type { PersistentVolumeClaim } from '../api/types/core-v1';
+import { isOnByDefault } from '../flags/feature-gate-table';
 import type { Quantity } from '../meta/quantity';
 import { parseQuantity } from '../meta/quantity';
 import { ANNOTATION, GROUP, STORAGE_CLASS_QUOTA } from '../names';
-import { ONE, wholeUnits } from './amounts';
+import type { ResourceList } from './amounts';
+import { isMore, ONE, wholeUnits } from './amounts';
 import type { Evaluator } from './measure';
 
 const OBJECT_COUNT = 'count/persistentvolumeclaims';
@@ -21,9 +23,12 @@ export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
     NAMES.includes(name) ||
     NAMES.some((each) => name.endsWith(STORAGE_CLASS_QUOTA + each)),
   measure: (claim) => {
-    const { metadata, spec } = claim;
+    const { metadata, spec, status } = claim;
     const storageClass = metadata.annotations?.[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
-    const requested = parseQuantity(spec.resources.requests?.['storage'] ?? '');
+    const requested = largerStorage(
+      spec.resources.requests,
+      COUNTS_ALLOCATED ? status?.allocatedResources : {},
+    );
     const usage = new Map<string, Quantity>([
       [CLAIMS, ONE],
       [OBJECT_COUNT, ONE],
@@ -39,6 +44,15 @@ export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
   },
   missing: () => [],
 };
+
+/** A claim whose volume could not grow may request less again, but what was allocated for it still counts. */
+const COUNTS_ALLOCATED = isOnByDefault('RecoverVolumeExpansionFailure');
+
+/** Returns the requested storage, or the allocated one if that is more. */
+function largerStorage(requests: ResourceList = {}, allocated: ResourceList = {}): Quantity | undefined {
+  const [requested, given] = [requests, allocated].map(({ storage = '' }) => parseQuantity(storage));
+  return requested !== undefined && given !== undefined && isMore(given, requested) ? given : requested;
+}
 
 /** Returns the VolumeAttributesClasses that the claim has, asks for, or is being changed to. */
 export function attributesClassesOf({

@@ -6,6 +6,7 @@ import { describeKindCases } from '../../testing/kinds/describe-kind-cases';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { createStartHooks } from '../bootstrap/start-hooks';
+import { parseQuantity } from '../../../shared/meta/quantity';
 import { getEvaluator } from '../../../shared/quota/evaluators';
 import type { PodScopes } from '../../../shared/quota/scopes';
 import { matchesScope } from '../../../shared/quota/scopes';
@@ -434,6 +435,18 @@ describe('changes', () => {
       false,
       true,
     ]);
+  });
+
+  test('a quota counts the storage that is allocated for a claim, which may request less again', () => {
+    const usageOf = (allocated: string): unknown =>
+      getEvaluator({ group: GROUP.core, resource: 'persistentvolumeclaims' })
+        ?.measure({
+          metadata: {},
+          spec: { resources: { requests: { storage: '4Gi' } } },
+          status: { allocatedResources: { storage: allocated } },
+        })
+        .usage.get('requests.storage');
+    expect([usageOf('8Gi'), usageOf('3Gi')]).toEqual([parseQuantity('8Gi'), parseQuantity('4Gi')]);
   });
 
   test('replicas have the start hooks of their level', () => {
