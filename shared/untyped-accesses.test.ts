@@ -5,7 +5,7 @@ import path from 'node:path';
  * Number of accesses to fields by names that the compiler does not check. Fields of kinds have types (ADR 27); data keys (tables, custom
  * schemas, environment, headers) cannot. May only be lowered.
  */
-const UNTYPED_ACCESSES = 139;
+const UNTYPED_ACCESSES = 138;
 
 const ROOT = path.resolve(__dirname, '..');
 const FOLDERS = ['apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];
