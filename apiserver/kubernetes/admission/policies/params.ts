@@ -43,7 +43,7 @@ export function paramEndpoint(
  * Returns the parameters of a binding: each is an evaluation of its own, and without any there is none (k8s.io/apiserver
  * `admission/plugin/policy/generic`, `CollectParams`). Throws an Error for a binding that cannot be used.
  *
- * @param endpoint the kind of the policy's parameters; undefined if it has none
+ * @param endpoint the kind of the policy's parameters
  * @param namespace the namespace of the request
  */
 export async function collectParams(
@@ -53,13 +53,12 @@ export async function collectParams(
     ref,
     namespace,
   }: {
-    readonly endpoint: Endpoint | undefined;
-    readonly ref: ParamRef | undefined;
+    readonly endpoint: Endpoint;
+    readonly ref: ParamRef;
     readonly namespace: string;
   },
   signal: AbortSignal,
-): Promise<readonly (ApiObject | undefined)[]> {
-  if (endpoint === undefined || ref === undefined) return [undefined];
+): Promise<readonly ApiObject[]> {
   const { namespaced } = endpoint.row;
   const given = ref.namespace ?? '';
   if (given !== '' && !namespaced) {
