@@ -95,12 +95,21 @@ function fetchTransport(access: FetchAccess): Transport {
     const { timeoutMs, signal = new AbortController().signal } = deadline;
     const call = linkedAbort(signal);
     const explain = (error: unknown): unknown =>
-      call.signal.aborted ? call.signal.reason : connectionError(`${method} ${target}`, method, error);
+      call.signal.aborted
+        ? call.signal.reason
+        : connectionError({ method, target, code: 'ECONNRESET' }, error);
     const late = new Error(`no answer within ${String(timeoutMs)} ms`);
     const timer = setTimeout(
-      () => call.abort(connectionError(`${method} ${target}`, method, late)),
+      () => call.abort(connectionError({ method, target, code: 'ETIMEDOUT' }, late)),
       Math.min(timeoutMs, TIMER_MAX_MS),
     );
+    // An access may ignore the signal.
+    const aborted = new Promise<never>((_, reject) => {
+      const onAbort = (): void => reject(call.signal.reason as Error);
+      call.signal.addEventListener('abort', onAbort, { once: true });
+      if (call.signal.aborted) onAbort();
+    });
+    aborted.catch(() => undefined);
     const end = (): void => {
       call.abort(new Error('the client has ended the response'));
       call.unlink();
@@ -108,7 +117,8 @@ function fetchTransport(access: FetchAccess): Transport {
     try {
       const sent =
         body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) };
-      const response = await access.fetch(target, { method, headers, ...sent, signal: call.signal });
+      const init = { method, headers, ...sent, signal: call.signal };
+      const response = await Promise.race([access.fetch(target, init), aborted]);
       const chunks = chunksOf(response, { explain, end });
       return { code: response.status, headers: Object.fromEntries(response.headers), chunks, end };
     } catch (error) {
@@ -130,10 +140,13 @@ function fetchTransport(access: FetchAccess): Transport {
   };
 }
 
-function connectionError(request: string, method: string, cause: unknown): ConnectionError {
+function connectionError(
+  { method, target, code }: { readonly method: string; readonly target: string; readonly code: string },
+  cause: unknown,
+): ConnectionError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const outcomeUnknown = method !== 'GET' && method !== 'HEAD';
-  return new ConnectionError(`${request}: ${message}`, { code: 'ECONNRESET', outcomeUnknown, cause });
+  return new ConnectionError(`${method} ${target}: ${message}`, { code, outcomeUnknown, cause });
 }
 
 async function* chunksOf(
