@@ -31,10 +31,12 @@ export interface Measured {
 /** Returns the counts since the last call; undefined if there are none. */
 export function takeMeasured({ plugins, webhooks, requests }: Measures): Measured | undefined {
   const measured = { plugins: plugins.take(), webhooks: webhooks.take(), requests: requests.take() };
-  const isEmpty = Object.values(measured).every((part: object) =>
-    Object.values(part).every((taken: readonly unknown[]) => taken.length === 0),
-  );
-  return isEmpty ? undefined : measured;
+  return isEmpty(measured) ? undefined : measured;
+}
+
+/** Counts are lists, in objects that may be nested. */
+function isEmpty(counts: object): boolean {
+  return Array.isArray(counts) ? counts.length === 0 : Object.values(counts).every(isEmpty);
 }
 
 export function addMeasured(measures: Measures, { plugins, webhooks, requests }: Measured): void {
