@@ -1,5 +1,6 @@
 import type { Document } from 'yaml';
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml';
+import { resolveScalar } from '../../apiserver/engine/encoding/yaml/resolve';
 import { isJsonObject } from '../../shared/object/clone';
 
 /** An object of a manifest. */
@@ -40,6 +41,7 @@ export function readManifest(text: string): Manifest {
     const report = (node: unknown, message: string): void => {
       problems.push({ line: lineAt(offsetOf(node) ?? 0), message });
     };
+    resolveAsServer(document);
     try {
       collect(document, document.contents, { objects, report, lineAt, depth: 0 });
     } catch (error) {
@@ -48,6 +50,17 @@ export function readManifest(text: string): Manifest {
     }
   }
   return { objects, problems };
+}
+
+/** Gives plain scalars the values that a server reads (YAML 1.1): `0644` is octal and `yes` a boolean. */
+function resolveAsServer(document: Document): void {
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (scalar.type !== 'PLAIN' || scalar.tag !== undefined || scalar.source === undefined) return;
+      const { value } = resolveScalar({ kind: 'scalar', text: scalar.source, tag: '', isPlain: true });
+      scalar.value = typeof value === 'bigint' ? Number(value) : value;
+    },
+  });
 }
 
 interface Collecting {

@@ -93,6 +93,23 @@ data: {a: b}
     ]);
   });
 
+  test('plain scalars are read as a server reads them', async () => {
+    const volume = '{name: v, configMap: {name: m, defaultMode: 0644}}';
+    const text = `apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i}], volumes: [${volume}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data: {a: yes}
+`;
+    expect(await findings({ manifests: [file(text)] })).toEqual([
+      expect.stringMatching(/^m\.yaml:[6-9] error /u),
+    ]);
+  });
+
   test('a field that is missing has the line of what should contain it', async () => {
     const text = '{"apiVersion": "v1", "kind": "Secret",\n "metadata": {\n  "namespace": "a"}}';
     expect(await findings({ manifests: [file(text)] })).toEqual([
@@ -116,7 +133,7 @@ items:
     const secret = (data: string): string =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\nimmutable: true\ndata: {a: ${data}}\n`;
     const old = [file(secret('x'), 'old.yaml')];
-    expect(await findings({ old, manifests: [file(secret('y'))] })).toEqual([
+    expect(await findings({ old, manifests: [file(secret('z'))] })).toEqual([
       expect.stringContaining('m.yaml:5 error data Forbidden'),
     ]);
   });
