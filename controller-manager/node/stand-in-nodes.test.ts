@@ -3,6 +3,7 @@ import type { Lease } from '../../shared/api/types/coordination-v1';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import { GROUP, KWOK_DOMAIN, METRICS_GROUP, NAMESPACE } from '../../shared/names';
+import { eventually } from '../../shared/testing/eventually';
 import type { RoleBench } from '../testing/role-bench';
 import { createRoleBench } from '../testing/role-bench';
 import { PodAddresses } from './pod-addresses';
@@ -74,7 +75,10 @@ test('a pod becomes ready with an address by one write, has metrics, and is dele
   const sources = { nodes: nodes.nodes.store, pods: nodes.pods.store, hasNode: nodes.has.bind(nodes) };
   const read = (path: string): unknown =>
     answerMetrics(new URL(`https://x/apis/${METRICS_GROUP}/v1beta1/${path}`), sources, 0)?.body;
-  await bench.when<Pod>(PODS, 'web', () => nodes.pods.store.get('default/web')?.status?.phase === 'Running');
+  await eventually(
+    'the nodes have seen the status',
+    () => nodes.pods.store.get('default/web')?.status?.phase === 'Running',
+  );
   expect(read('namespaces/default/pods/web')).toMatchObject({
     containers: [{ name: 'main', usage: { cpu: '250m', memory: '1Mi' } }],
   });

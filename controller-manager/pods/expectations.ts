@@ -63,7 +63,7 @@ export class Expectations<T extends ApiObject> {
     if (this.#deleted.size > DELETED_MAX && oldest !== undefined) this.#deleted.delete(oldest);
   }
 
-  /** Reports whether the informer shows all writes of the parent of this key. If not, the key comes back at the latest when they expire. */
+  /** Reports whether the informer shows all writes of the parent of this key. If not, the key is requeued after the time after which they expire. */
   areMet(key: string): boolean {
     const open = this.#expected.get(key);
     for (const [uid, expected] of open ?? []) if (!this.#isOpen(uid, expected)) open?.delete(uid);
